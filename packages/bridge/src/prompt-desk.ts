@@ -1,0 +1,51 @@
+import type { ReportedEvent } from '@turnlog/events';
+
+type Prompt = ReportedEvent & { type: 'prompt' };
+
+/**
+ * The prompts among the reports of one call. A prompt whose turn begins in the same call becomes part of
+ * that turn's first event; every other prompt is queued.
+ */
+export class PromptDesk {
+  readonly #reports: readonly ReportedEvent[];
+  readonly #waiting = new Map<number, Prompt>();
+
+  constructor(reports: readonly ReportedEvent[]) {
+    this.#reports = reports;
+    reports.forEach((report, index) => {
+      if (report.type === 'prompt' && this.#turnOf(report, index) !== -1) this.#waiting.set(index, report);
+    });
+  }
+
+  /** Whether the prompt at this place waits for a turn of this call, or was given to one. */
+  waits(index: number): boolean {
+    const report = this.#reports[index];
+    return report?.type === 'prompt' && this.#turnOf(report, index) !== -1;
+  }
+
+  /** The prompt of the turn that starts at this place: the one that names it, else the first before it. */
+  claim(turnId: string, index: number): Prompt | undefined {
+    const named = [...this.#waiting].find(([, prompt]) => prompt.turnId === turnId);
+    const first = [...this.#waiting].find(([place, prompt]) => prompt.turnId === undefined && place < index);
+    const claimed = named ?? first;
+    if (claimed === undefined) return undefined;
+    this.#waiting.delete(claimed[0]);
+    return claimed[1];
+  }
+
+  /** Takes what no turn claimed. */
+  unclaimed(): Prompt[] {
+    const prompts = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return prompts;
+  }
+
+  /** The place of the turn start that can claim the prompt, -1 where there is none. */
+  #turnOf(prompt: Prompt, index: number): number {
+    return this.#reports.findIndex(
+      (report, place) =>
+        report.type === 'turn_start' &&
+        (prompt.turnId === undefined ? place > index : report.turnId === prompt.turnId),
+    );
+  }
+}
