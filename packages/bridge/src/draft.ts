@@ -7,6 +7,7 @@ import {
   type MeterState,
   type ReportedEvent,
   reportUsage,
+  startTurn,
   type UsageReport,
 } from '@turnlog/events';
 import type { Fact } from './facts.ts';
@@ -55,8 +56,10 @@ export class Draft {
     for (const fact of facts) {
       this.snapshot = advance(this.snapshot, fact);
       this.facts.push(fact);
+      if (this.#meter === undefined) continue;
+      if (fact.type === 'turn_started') this.#meter = startTurn(this.#meter, fact.data.turnId);
       const isBoundary = fact.type === 'compaction_completed' || fact.type === 'compaction_detected';
-      if (isBoundary && this.#meter !== undefined) this.#meter = compactMeter(this.#meter, fact);
+      if (isBoundary) this.#meter = compactMeter(this.#meter, fact);
     }
   }
 

@@ -34,17 +34,25 @@ export function describeProblem(
   const unknown = problems.find((problem) => problem.keyword === 'additionalProperties');
   const problem = unknown ?? problems[0];
   if (problem === undefined) return { field: root, message: 'is wrong' };
-  const { additionalProperties = [], requiredProperties = [], allowedValues } = problem.params as {
+  const {
+    additionalProperties = [],
+    requiredProperties = [],
+    allowedValues,
+  } = problem.params as {
     additionalProperties?: string[];
     requiredProperties?: string[];
     allowedValues?: unknown[];
   };
   const at = [root, ...problem.instancePath.split('/').slice(1)].join('.');
   if (unknown !== undefined)
-    return { field: `${at}.${additionalProperties[0]?.slice(0, NAME_LENGTH_MAX)}`, message: 'is not a known field' };
+    return {
+      field: `${at}.${additionalProperties[0]?.slice(0, NAME_LENGTH_MAX)}`,
+      message: 'is not a known field',
+    };
   if (problem.keyword === 'required')
     return { field: `${at}.${requiredProperties[0]}`, message: 'is missing' };
-  if (allowedValues !== undefined) return { field: at, message: `must be one of ${allowedValues.join(', ')}` };
+  if (allowedValues !== undefined)
+    return { field: at, message: `must be one of ${allowedValues.join(', ')}` };
   if (problem.keyword === 'format') {
     return { field: at, message: `must be well-formed Unicode of 1 to ${KEY_BYTES_MAX} bytes` };
   }

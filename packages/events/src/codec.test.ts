@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  assertRecord,
   decodeRecord,
   decodeValue,
   encodeRecord,
@@ -129,6 +130,8 @@ test('record: a flipped bit anywhere is found, and so is another seq', () => {
       const at = place % flipped.length;
       flipped.writeUInt8(flipped.readUInt8(at) ^ flip, at);
       assert.throws(() => decodeRecord(seq, flipped), isDamage(seq));
+      assert.throws(() => assertRecord(seq, flipped), isDamage(seq));
+      assertRecord(seq, record);
       assert.throws(() => decodeRecord(seq, record.subarray(0, at)), isDamage(seq));
       const other = seq === 1 ? 2 : seq - 1;
       assert.throws(() => decodeRecord(other, record), isDamage(other));

@@ -114,10 +114,7 @@ export function encodeRecordOf(seq: number, head: RecordHead, data: Uint8Array |
  * @throws EventError `store_damaged`, naming the seq, where the checksum does not fit
  */
 export function decodeRecord(seq: number, record: Uint8Array): StoredEnvelope {
-  const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
-  if (bytes.length <= CHECKSUM_BYTES) throw damaged(seq, 'is cut short');
-  const payload = bytes.subarray(CHECKSUM_BYTES);
-  if (bytes.readUInt32BE(0) !== checksum(seq, payload)) throw damaged(seq, 'does not fit its checksum');
+  const payload = checkedPayload(seq, record);
   let stored: Partial<StoredEnvelope>;
   try {
     stored = packr.unpack(payload);
@@ -147,6 +144,14 @@ export function decodeRecord(seq: number, record: Uint8Array): StoredEnvelope {
   };
 }
 
+/**
+ * Checks a record without decoding it.
+ * @throws EventError `store_damaged`, naming the seq, where the checksum does not fit
+ */
+export function assertRecord(seq: number, record: Uint8Array): void {
+  checkedPayload(seq, record);
+}
+
 /** The id of an event whose caller gave none. Never stored, so callers' ids may not begin with `#`. */
 export function generatedId(seq: number): string {
   return `#${seq}`;
@@ -166,6 +171,14 @@ function encodeHead({ id, stream, revision, type, v, at, meta, parts }: RecordHe
   };
   const bytes = packr.pack(fields, RESERVE_START_SPACE | CHECKSUM_BYTES);
   return mayHaveLost(bytes) ? packr.pack(keepable(fields), RESERVE_START_SPACE | CHECKSUM_BYTES) : bytes;
+}
+
+function checkedPayload(seq: number, record: Uint8Array): Buffer {
+  const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
+  if (bytes.length <= CHECKSUM_BYTES) throw damaged(seq, 'is cut short');
+  const payload = bytes.subarray(CHECKSUM_BYTES);
+  if (bytes.readUInt32BE(0) !== checksum(seq, payload)) throw damaged(seq, 'does not fit its checksum');
+  return payload;
 }
 
 function seal(seq: number, record: Buffer): Buffer {

@@ -11,7 +11,10 @@ export interface EventMeta {
 }
 
 /** An event before it has a place in the log. */
-export interface NewEvent<Type extends string = EventType, Data = Type extends EventType ? EventData<Type> : unknown> {
+export interface NewEvent<
+  Type extends string = EventType,
+  Data = Type extends EventType ? EventData<Type> : unknown,
+> {
   /** Supplied by the caller to make the append idempotent; must not begin with `#`. */
   id?: string;
   type: Type;

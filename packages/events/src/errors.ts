@@ -1,7 +1,10 @@
 /** Every error code that can leave turnlog, with the HTTP status that fits it and what the caller can do. */
 export const ERROR_CODES = {
   invalid_argument: { httpStatus: 400, advice: 'Correct the parameter that the message names.' },
-  unauthorized: { httpStatus: 401, advice: 'Send the bearer token from the file "token" in the data directory.' },
+  unauthorized: {
+    httpStatus: 401,
+    advice: 'Send the bearer token from the file "token" in the data directory.',
+  },
   forbidden_origin: { httpStatus: 403, advice: 'Call from the address that the daemon itself printed.' },
   not_owner: { httpStatus: 403, advice: 'Use the ownerToken that starting the bridge answered.' },
   operation_not_found: { httpStatus: 404, advice: 'See the list of operations in README.md.' },
@@ -9,7 +12,10 @@ export const ERROR_CODES = {
   bridge_not_found: { httpStatus: 404, advice: 'Open it first with bridge.record.' },
   provider_not_found: { httpStatus: 404, advice: 'Use one of the providers that the message names.' },
   revision_conflict: { httpStatus: 409, advice: 'Read the stream again and decide anew.' },
-  event_conflict: { httpStatus: 409, advice: 'An id names one event for ever; use a new id for another body.' },
+  event_conflict: {
+    httpStatus: 409,
+    advice: 'An id names one event for ever; use a new id for another body.',
+  },
   event_gap: { httpStatus: 409, advice: 'Send again from the number after "accepted".' },
   turn_running: { httpStatus: 409, advice: 'Wait for the end of the turn, or abort it.' },
   compaction_unsupported: { httpStatus: 409, advice: 'This bridge has no way to compact.' },
@@ -17,12 +23,24 @@ export const ERROR_CODES = {
   summary_failed: { httpStatus: 502, advice: 'Nothing was changed; try again.' },
   too_large: { httpStatus: 413, advice: 'Send less at once.' },
   internal: { httpStatus: 500, advice: 'This is a fault of turnlog; the daemon log has the details.' },
-  storage_full: { httpStatus: 507, advice: 'Make room on the disk; the outcome is unknown, retry with the same ids.' },
-  store_failed: { httpStatus: 503, advice: 'See the daemon log; the outcome is unknown, retry with the same ids.' },
+  storage_full: {
+    httpStatus: 507,
+    advice: 'Make room on the disk; the outcome is unknown, retry with the same ids.',
+  },
+  store_failed: {
+    httpStatus: 503,
+    advice: 'See the daemon log; the outcome is unknown, retry with the same ids.',
+  },
   store_closed: { httpStatus: 503, advice: 'The daemon is stopping; connect again when it is back.' },
   store_locked: { httpStatus: 503, advice: 'Another process has this data directory open.' },
-  store_damaged: { httpStatus: 503, advice: 'Keep a copy of the directory, then restore a backup or repair the copy.' },
-  store_version_unknown: { httpStatus: 503, advice: 'Use the version of turnlog that wrote this store, or a newer one.' },
+  store_damaged: {
+    httpStatus: 503,
+    advice: 'Keep a copy of the directory, then restore a backup or repair the copy.',
+  },
+  store_version_unknown: {
+    httpStatus: 503,
+    advice: 'Use the version of turnlog that wrote this store, or a newer one.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

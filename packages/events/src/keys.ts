@@ -17,12 +17,18 @@ export function assertKey(field: string, value: unknown): asserts value is strin
     throw new EventError('invalid_argument', `${field} must not be empty`, { field });
   }
   if (!value.isWellFormed()) {
-    throw new EventError('invalid_argument', `${field} must be well-formed Unicode (it has a lone surrogate)`, {
-      field,
-    });
+    throw new EventError(
+      'invalid_argument',
+      `${field} must be well-formed Unicode (it has a lone surrogate)`,
+      {
+        field,
+      },
+    );
   }
   if (value.length > KEY_BYTES_MAX || Buffer.byteLength(value) > KEY_BYTES_MAX) {
-    throw new EventError('invalid_argument', `${field} must be at most ${KEY_BYTES_MAX} bytes long`, { field });
+    throw new EventError('invalid_argument', `${field} must be at most ${KEY_BYTES_MAX} bytes long`, {
+      field,
+    });
   }
 }
 

@@ -27,7 +27,7 @@ test('table: what takes two columns of the terminal is counted as two', () => {
   ]).split('\n');
   assert.equal(
     lines.slice(0, 3).map((line) => stringWidth(line.slice(0, line.search(/PROVIDER|x$/)))),
-    [15, 15, 15],
+    [16, 16, 16],
   );
 });
 

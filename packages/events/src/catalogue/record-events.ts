@@ -46,8 +46,8 @@ export const transcriptEvents = {
   transcript_saved: Exactly({
     scopeId: Key,
     /**
-     * Rows that are new or changed. A new row says which row it comes after (0: first of all); a changed
-     * one stays where it is.
+     * Rows that are new, changed or moved. A new row says which row it comes after (0: first of all), and so
+     * does one that moved; one that only changed stays where it is.
      */
     rows: Type.Array(Exactly({ rowId: RowId, after: Type.Optional(Count), row: Opaque })),
     removed: Type.Array(RowId),

@@ -1,6 +1,11 @@
 import type Type from 'typebox';
 import { bridgeOperations } from './bridge-operations.ts';
-import { conversationOperations, daemonOperations, transcriptOperations } from './record-operations.ts';
+import {
+  conversationOperations,
+  daemonOperations,
+  migrationOperations,
+  transcriptOperations,
+} from './record-operations.ts';
 
 export * from './operation.ts';
 
@@ -9,6 +14,7 @@ export const operations = {
   ...bridgeOperations,
   ...conversationOperations,
   ...transcriptOperations,
+  ...migrationOperations,
   ...daemonOperations,
 } as const;
 

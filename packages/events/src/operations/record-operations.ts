@@ -92,6 +92,44 @@ export const transcriptOperations = {
   }),
 } as const;
 
+const Outcomes = Exactly({ broughtIn: Count, alreadyThere: Count, kept: Count, failed: Count });
+const Note = Exactly({ kind: Type.String(), key: Type.String(), reason: Type.String() });
+
+export const migrationOperations = {
+  /** Brings in a CrewCode user-data directory of the daemon's machine: what is missing, and only that. */
+  'migration.run': operation({
+    writes: true,
+    parameters: {
+      directory: Type.String({ minLength: 1, maxLength: 4_096 }),
+      dryRun: Type.Optional(Type.Boolean()),
+    },
+    result: {
+      source: Type.String(),
+      fingerprint: Type.String(),
+      dryRun: Type.Boolean(),
+      completed: Type.Enum(['now', 'before', 'no']),
+      incomplete: Type.Array(Type.String()),
+      found: Type.Record(Type.String(), Count),
+      outcomes: Exactly({
+        cleared: Outcomes,
+        conversation: Outcomes,
+        session: Outcomes,
+        transcript: Outcomes,
+      }),
+      kept: Type.Array(Note),
+      failed: Type.Array(Note),
+      problems: Type.Array(Exactly({ file: Type.String(), reason: Type.String() })),
+      setAside: Exactly({
+        conversations: Type.Array(Exactly({ conversationKey: Type.String(), reason: Type.String() })),
+        rows: Type.Array(Exactly({ conversationKey: Type.String(), count: Count })),
+      }),
+      fromMonolith: Type.Array(Type.String()),
+      cleared: Type.Array(Exactly({ conversationKey: Type.String(), torn: Type.Optional(Type.String()) })),
+      exitCode: Type.Enum([0, 2]),
+    },
+  }),
+} as const;
+
 const ProjectionStatus = Exactly({
   name: Type.String(),
   version: Count,
@@ -128,7 +166,9 @@ export const daemonOperations = {
       projections: Type.Array(
         Exactly({
           name: Type.String(),
+          seq: Count,
           rows: Count,
+          files: Type.Optional(Count),
           equal: Type.Optional(Type.Boolean()),
           differences: Type.Optional(Type.Array(Type.String())),
         }),

@@ -1,0 +1,2 @@
+export * from './exit-codes.ts';
+export * from './program.ts';

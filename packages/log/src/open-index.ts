@@ -1,0 +1,147 @@
+import type { TurnlogError } from '@turnlog/events';
+import { codesOf, LogError, storeErrorOf } from './errors.ts';
+import { CHECKPOINT_KEY, entryOf, MARK_KEY, nameBytes, rowsOf } from './index-rows.ts';
+import type { LogLimits } from './limits.ts';
+import type { RecordReader } from './record-reader.ts';
+import { numberOf } from './seq-key.ts';
+import type { Database, Store } from './store.ts';
+import { SYNCED } from './store.ts';
+import { StreamIndex } from './stream-index.ts';
+
+/*
+ * Opening and closing the index, which is written unsynced.
+ *
+ * Its mark, written synced, says under which boot of the kernel it is open, or that it was closed in order.
+ * A killed process loses nothing that the kernel has, so under the same boot it is caught up from its
+ * checkpoint. Another boot without a closing mark may have lost any row of it: then it is made anew. A
+ * checkpoint beyond the log's head is looked at first, for it proves that the log lost what it had.
+ */
+
+const INDEX_VERSION = 1;
+
+interface IndexMark {
+  version: number;
+  bootId: string;
+  closed: boolean;
+}
+
+export interface OpenedIndex {
+  index: StreamIndex;
+  /** Whether it was made anew from the log. */
+  rebuilt: boolean;
+  /** Marks it as closed in order and closes it. Nothing may be committed any more. */
+  close(): Promise<void>;
+  /** Closes it without the mark, as after a failure. */
+  abandon(): Promise<void>;
+}
+
+export interface OpenIndexParts {
+  store: Store;
+  reader: RecordReader;
+  head: number;
+  bootId: string;
+  limits: LogLimits;
+}
+
+/** @throws TurnlogError `store_damaged` where the index knows events that the log does not have */
+export async function openIndex(parts: OpenIndexParts): Promise<OpenedIndex> {
+  const { store, reader, head, bootId, limits } = parts;
+  let database = await openOrRemove(store);
+  let rebuilt = false;
+  try {
+    let checkpoint = await checkpointOf(database);
+    assertNotAhead('the index', checkpoint, head);
+    if (!isSound(await markOf(database), bootId)) {
+      rebuilt = head > 0;
+      await database.close();
+      await store.destroy('index');
+      database = await store.open('index', 'create');
+      checkpoint = 0;
+    }
+    await writeMark(database, { version: INDEX_VERSION, bootId, closed: false });
+    await catchUp(database, reader, checkpoint, head);
+  } catch (error) {
+    await database.close();
+    throw storeErrorOf(error, 'opening the index');
+  }
+  const index = new StreamIndex(database, limits);
+  return {
+    index,
+    rebuilt,
+    async close() {
+      await index.settled();
+      await writeMark(database, { version: INDEX_VERSION, bootId, closed: true });
+      await database.close();
+    },
+    async abandon() {
+      await index.settled();
+      await database.close();
+    },
+  };
+}
+
+/** @throws LogError `store_damaged`: events that were acknowledged are missing */
+export function assertNotAhead(name: string, checkpoint: number, head: number): void {
+  if (checkpoint <= head) return;
+  throw new LogError(
+    'store_damaged',
+    `${name} has seen event ${checkpoint}, but the log ends at ${head}: acknowledged events are missing`,
+    { name, checkpoint, head, seq: head + 1 },
+  );
+}
+
+/** What LevelDB cannot open is taken away, as long as trying again is not what helps. */
+async function openOrRemove(store: Store): Promise<Database> {
+  const mode = (await store.exists('index')) ? 'existing' : 'create';
+  try {
+    return await store.open('index', mode);
+  } catch (error) {
+    const isBroken =
+      !codesOf(error).includes('LEVEL_LOCKED') && isDamage(storeErrorOf(error, 'opening the index'));
+    if (!isBroken) throw error;
+    await store.destroy('index');
+    return await store.open('index', 'create');
+  }
+}
+
+const OUT_OF_REACH = /Permission denied|Too many open files|Read-only file system/iu;
+
+function isDamage(error: TurnlogError): boolean {
+  return error.code !== 'storage_full' && !OUT_OF_REACH.test(error.message);
+}
+
+function isSound(mark: IndexMark | undefined, bootId: string): boolean {
+  return mark?.version === INDEX_VERSION && (mark.closed || mark.bootId === bootId);
+}
+
+async function checkpointOf(database: Database): Promise<number> {
+  const value = await database.get(CHECKPOINT_KEY);
+  // One that cannot be read proves nothing; the rows are made anew from the beginning.
+  return value === undefined ? 0 : (numberOf(value) ?? 0);
+}
+
+async function markOf(database: Database): Promise<IndexMark | undefined> {
+  const value = await database.get(MARK_KEY);
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value.toString('utf8')) as IndexMark;
+  } catch {
+    // An unreadable mark vouches for nothing.
+    return undefined;
+  }
+}
+
+async function writeMark(database: Database, mark: IndexMark): Promise<void> {
+  await database.batch([{ type: 'put', key: MARK_KEY, value: Buffer.from(JSON.stringify(mark)) }], SYNCED);
+}
+
+async function catchUp(
+  database: Database,
+  reader: RecordReader,
+  checkpoint: number,
+  head: number,
+): Promise<void> {
+  for await (const page of reader.pages({ from: checkpoint + 1, to: head })) {
+    await database.batch(rowsOf(page.map(entryOf), nameBytes));
+  }
+}

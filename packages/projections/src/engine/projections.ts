@@ -1,0 +1,288 @@
+import { assert } from '@turnlog/events';
+import { type FileSystem, nodeFileSystem } from '@turnlog/log';
+import { ProjectionError } from '../errors.ts';
+import { assignSlots } from './assign-slots.ts';
+import { type CheckReport, check } from './check.ts';
+import type { BuildOptions, EngineParts } from './fresh-build.ts';
+import type { DatabaseHome } from './level-database.ts';
+import { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
+import { LiveProjection } from './live-projection.ts';
+import { Mutex } from './mutex.ts';
+import { markClean, openStore, type ProjectionNotice } from './opening.ts';
+import { dirtyPrefix, rangeOfPrefix } from './physical-keys.ts';
+import type { Projection, TableReader } from './projection.ts';
+import { type RebuildReport, rebuild } from './rebuild.ts';
+import { RenderedFiles } from './rendered-files.ts';
+import { Renderer } from './renderer.ts';
+import { Runner } from './runner.ts';
+import type { Slot } from './slot.ts';
+import { SnapshotTables } from './snapshot-tables.ts';
+import type { EngineClock, EventSource } from './source.ts';
+import type { TableStore } from './table-store.ts';
+
+export interface ProjectionsOptions {
+  source: EventSource;
+  projections: readonly Projection[];
+  database: DatabaseHome;
+  /** Where the files are rendered. */
+  dataDirectory: string;
+  fileSystem?: FileSystem;
+  clock: EngineClock;
+  /** Names the current run of the kernel. */
+  bootId: string;
+  /** Whether the data directory is new: then an empty database is no surprise. */
+  isNew: boolean;
+  /** Told when projections are made anew from the log, and why. */
+  onNotice?: (notice: ProjectionNotice) => void;
+  limits?: Partial<EngineLimits>;
+}
+
+export interface ProjectionStatus {
+  name: string;
+  version: number;
+  /** The last event in its rows. */
+  seq: number;
+  /** How many events it is behind the log. */
+  lag: number;
+  /** Files that do not show yet what the tables hold. */
+  waitingFiles: number;
+  /** `building`: not yet at what the log held at open; reads wait. `failed`: it does not follow any more. */
+  state: 'building' | 'live' | 'failed';
+  /** Why it failed, or why a file could not be rendered. */
+  error?: { code: string; message: string };
+}
+
+export interface ReadResult<Value> {
+  value: Value;
+  /** The last event in the rows that were read. */
+  seq: number;
+}
+
+/**
+ * Opens the projections and lets them follow the log. A projection that has no rows, or rows of another
+ * version, is folded from the beginning; reads of it wait for that.
+ * @throws ProjectionError `store_locked`, `store_damaged` (the log lacks events that a projection has
+ *   folded), `storage_full`, `store_failed`
+ */
+export async function openProjections(options: ProjectionsOptions): Promise<Projections> {
+  const { source, projections, onNotice = () => undefined } = options;
+  assert(
+    new Set(projections.map(({ name }) => name)).size === projections.length,
+    'a projection has a name of its own',
+  );
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const head = source.head();
+  const { store, catalogue } = await openStore({ ...options, head, onNotice });
+  try {
+    const slots = await assignSlots({ store, catalogue, projections, limits, onNotice });
+    return new Projections(options, store, slots, limits, head);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The projections of one log: their tables to read, their files, and what keeps them true. */
+export class Projections {
+  readonly #options: ProjectionsOptions;
+  readonly #parts: EngineParts;
+  readonly #runner: Runner;
+  /** One rebuild or check at a time: each holds slots and reads the whole log. */
+  readonly #maintenance = new Mutex();
+  readonly #closing = new AbortController();
+  readonly #active = new Set<Promise<unknown>>();
+  #closed: Promise<void> | undefined;
+
+  /** Use {@link openProjections}. */
+  constructor(
+    options: ProjectionsOptions,
+    store: TableStore,
+    slots: readonly Slot[],
+    limits: EngineLimits,
+    head: number,
+  ) {
+    this.#options = options;
+    const { source, clock } = options;
+    const live = slots.map((slot) => new LiveProjection(slot, head));
+    const commitLock = new Mutex();
+    const files = new RenderedFiles(options.fileSystem ?? nodeFileSystem, options.dataDirectory);
+    const renderer = new Renderer({ store, live, commitLock, files, clock, limits });
+    this.#parts = { source, store, live, commitLock, renderer, files, limits };
+    this.#runner = new Runner({ source, store, live, commitLock, limits, onMarks: () => renderer.notice() });
+    store.onFailure = (failure) => this.#runner.fail(failure);
+    renderer.notice();
+    this.#runner.wake();
+  }
+
+  /** Why the projections do not follow the log any more; the daemon opens them again once it has passed. */
+  get failure(): ProjectionError | undefined {
+    return this.#runner.failure;
+  }
+
+  /**
+   * Reads the tables of a projection as they are at one seq, which is at least the head of the log at the
+   * call: everything acknowledged before is seen.
+   * @param atLeast a seq that the caller knows to be committed
+   * @throws ProjectionError `storage_full`, `store_failed` where the projection cannot catch up,
+   *   `store_closed`, `invalid_argument`
+   */
+  async read<Value>(
+    name: string,
+    task: (tables: TableReader) => Value | Promise<Value>,
+    { atLeast = 0 }: { atLeast?: number } = {},
+  ): Promise<ReadResult<Value>> {
+    const { source, store } = this.#parts;
+    const live = this.#liveOf(name);
+    const head = source.head();
+    if (atLeast > head) {
+      throw new ProjectionError('invalid_argument', `the log ends at ${head}, before ${atLeast}`, {
+        atLeast,
+        head,
+      });
+    }
+    return await this.#whileOpen(async () => {
+      await this.#reached(live, head);
+      const snapshot = store.snapshot();
+      try {
+        const tables = new SnapshotTables(store, live.slot.id, snapshot);
+        const { seq } = tables;
+        assert(seq >= head, 'a read sees everything acknowledged before it');
+        return { value: await task(tables), seq };
+      } finally {
+        await snapshot.close();
+      }
+    });
+  }
+
+  async status(): Promise<ProjectionStatus[]> {
+    return await this.#whileOpen(() => Promise.all(this.#parts.live.map((live) => this.#statusOf(live))));
+  }
+
+  /**
+   * Waits until every file shows what was acknowledged before the call.
+   * @throws ProjectionError the first file that could not be rendered, or why the projections cannot catch up
+   */
+  async flush(): Promise<{ seq: number }> {
+    return await this.#whileOpen(async () => {
+      const head = this.#parts.source.head();
+      await this.#allReached(head);
+      await this.#parts.renderer.flush();
+      return { seq: head };
+    });
+  }
+
+  /**
+   * Makes projections anew from the whole log, while reads go on. It also mends a projection whose rows are
+   * damaged; where an event cannot be folded it fails the same way, and nothing is changed.
+   */
+  async rebuild(options: BuildOptions = {}): Promise<RebuildReport[]> {
+    return await this.#maintain(options, async (live, building) => {
+      const reports = await rebuild(this.#parts, live, building);
+      this.#runner.resume();
+      return reports;
+    });
+  }
+
+  /** Compares projections and their files with a build from nothing. */
+  async check(options: BuildOptions = {}): Promise<CheckReport[]> {
+    return await this.#maintain(options, async (live, building) => {
+      await this.#allReached(this.#parts.source.head());
+      return await check(this.#parts, live, building);
+    });
+  }
+
+  /**
+   * Folds what is committed and closes. What is not rendered yet stays marked for the next open; `flush`
+   * before it renders everything.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { store, renderer } = this.#parts;
+    this.#closing.abort(new ProjectionError('store_closed', 'the projections are closed'));
+    try {
+      await this.#runner.stop();
+      await renderer.stop();
+      await Promise.allSettled(this.#active);
+      // After a failed write the database is not what LevelDB says it is: it is not closed in order.
+      if (store.failure === undefined) await this.#settle();
+    } finally {
+      await store.close();
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const { database, bootId } = this.#options;
+    await this.#parts.store.settle((open) => database.settle?.(open));
+    await markClean(this.#parts.store, bootId);
+  }
+
+  async #reached(live: LiveProjection, seq: number): Promise<void> {
+    if (live.slot.checkpoint >= seq) return;
+    if (this.#runner.failure !== undefined) throw this.#runner.failure;
+    this.#runner.wake();
+    await live.reached(seq);
+  }
+
+  async #allReached(seq: number): Promise<void> {
+    await Promise.all(this.#parts.live.map((live) => this.#reached(live, seq)));
+  }
+
+  async #statusOf(live: LiveProjection): Promise<ProjectionStatus> {
+    const { store, source, renderer } = this.#parts;
+    let waitingFiles = 0;
+    for await (const _ of store.rows(rangeOfPrefix(dirtyPrefix(live.slot.id)))) waitingFiles += 1;
+    const { failure } = this.#runner;
+    const error = failure ?? renderer.errorOf(live.projection.name);
+    const seq = live.slot.checkpoint;
+    return {
+      name: live.projection.name,
+      version: live.projection.version,
+      seq,
+      lag: Math.max(source.head() - seq, 0),
+      waitingFiles,
+      state: failure !== undefined ? 'failed' : live.built ? 'live' : 'building',
+      ...(error && { error: { code: error.code, message: error.message } }),
+    };
+  }
+
+  async #maintain<Result>(
+    options: BuildOptions,
+    task: (live: readonly LiveProjection[], building: BuildOptions) => Promise<Result>,
+  ): Promise<Result> {
+    const live =
+      options.only === undefined ? this.#parts.live : options.only.map((name) => this.#liveOf(name));
+    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
+    const building = { ...options, signal: AbortSignal.any(signals) };
+    return await this.#whileOpen(() =>
+      this.#maintenance.run(async () => {
+        building.signal.throwIfAborted();
+        return await task([...new Set(live)], building);
+      }),
+    );
+  }
+
+  /** Keeps the database open until the task has ended. */
+  async #whileOpen<Value>(task: () => Promise<Value>): Promise<Value> {
+    this.#closing.signal.throwIfAborted();
+    const running = task();
+    this.#active.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#active.delete(running);
+    }
+  }
+
+  #liveOf(name: string): LiveProjection {
+    const live = this.#parts.live.find(({ projection }) => projection.name === name);
+    if (live !== undefined) return live;
+    const names = this.#parts.live.map(({ projection }) => projection.name).join(', ');
+    throw new ProjectionError('invalid_argument', `there is no projection ${name}: use ${names}`, {
+      projection: name,
+    });
+  }
+}

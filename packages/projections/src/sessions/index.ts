@@ -1,0 +1,2 @@
+export { sessions } from './fold.ts';
+export { getMeter, getSession } from './reads.ts';

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { Projection } from '../engine/projection.ts';
+import { evolveTranscripts } from './fold.ts';
+import { loadTranscript } from './reads.ts';
+
+/**
+ * The visible transcripts: `transcripts/transcript.<digest>.json`, `{"scopeId":…,"messages":[…]}`, the rows
+ * spliced as the text that came. A transcript that was removed has no file. A dirty mark is the scope.
+ *
+ * The file's name is 96 bits of a hash, as hosts know it: two scopes that share a name would share the file.
+ * Such a pair is not to be found by trying; the tables, from which all reads are answered, would hold both.
+ */
+export const transcripts: Projection = {
+  name: 'transcripts',
+  version: 1,
+  evolve: evolveTranscripts,
+  fileOf(scopeId) {
+    const digest = createHash('sha256').update(scopeId).digest('hex').slice(0, 24);
+    return `transcripts/transcript.${digest}.json`;
+  },
+  async render(tables, scopeId) {
+    const transcript = await loadTranscript(tables, scopeId);
+    if (transcript === undefined) return undefined;
+    const rows = transcript.messages.map(({ text }) => text).join(',');
+    return `{"scopeId":${JSON.stringify(scopeId)},"messages":[${rows}]}`;
+  },
+};

@@ -1,0 +1,78 @@
+import { type BridgeState, decideInterruption, type Fact, type ReportOutcome } from '@turnlog/bridge';
+import {
+  type Envelope,
+  type EventMeta,
+  type LiveEvent,
+  type OperationParameters,
+  type ReportedEvent,
+  sessionKeyOf,
+} from '@turnlog/events';
+import { DaemonError } from '../errors.ts';
+import { type OpenBridge, stateOf } from './open-bridge.ts';
+
+export function sessionKeyFor(request: OperationParameters<'bridge.record'>): string | undefined {
+  if (request.sessionKey !== undefined || request.conversationKey === undefined) return request.sessionKey;
+  return sessionKeyOf(request.conversationKey, request.provider);
+}
+
+export function isSameBridge(
+  state: BridgeState,
+  request: OperationParameters<'bridge.record'>,
+  sessionKey: string | undefined,
+): boolean {
+  return (
+    state.provider === request.provider &&
+    state.conversationKey === request.conversationKey &&
+    state.sessionKey === sessionKey &&
+    (request.model === undefined || state.model === request.model) &&
+    (request.cwd === undefined || state.cwd === request.cwd)
+  );
+}
+
+/** The reports above what was accepted, and the number of the first of them. */
+export function unseen(
+  bridge: OpenBridge,
+  first: number | undefined,
+  reports: readonly ReportedEvent[],
+): { first: number; reports: readonly ReportedEvent[] } {
+  const next = bridge.accepted + 1;
+  if (first === undefined) return { first: next, reports };
+  if (first > next) {
+    throw new DaemonError(
+      'event_gap',
+      `events from ${next} to ${first - 1} are missing; send again from ${next}`,
+      {
+        accepted: bridge.accepted,
+      },
+    );
+  }
+  return { first: next, reports: reports.slice(next - first) };
+}
+
+export function interruption(bridge: OpenBridge, reason: 'replaced' | 'restart'): Fact[] {
+  return decideInterruption(stateOf(bridge), bridge.gathering, reason, undefined, metaOfEnd(bridge));
+}
+
+export function emittedOf(outcome: ReportOutcome, records: readonly Envelope[]): LiveEvent[] {
+  return outcome.emitted.map(({ event, fact }) => {
+    const seq = fact === undefined ? undefined : records[fact]?.seq;
+    return seq === undefined ? event : { ...event, seq };
+  });
+}
+
+export function describePhase(bridge: OpenBridge): string {
+  const { turn, compacting } = stateOf(bridge);
+  if (turn !== undefined) return 'turn';
+  return compacting ? 'compacting' : 'idle';
+}
+
+export function notOpen(bridgeId: string): DaemonError {
+  return new DaemonError('bridge_not_found', 'no bridge of this id is open; open it with bridge.record', {
+    bridgeId,
+  });
+}
+
+/** An end writes what was gathered, so everything that was accepted is in the log with it. */
+export function metaOfEnd(bridge: OpenBridge): EventMeta {
+  return { bridgeId: stateOf(bridge).bridgeId, through: bridge.accepted };
+}

@@ -1,0 +1,16 @@
+import type { Service } from '../service.ts';
+import { bridgeHandlers } from './bridge-handlers.ts';
+import { conversationHandlers } from './conversation-handlers.ts';
+import { daemonHandlers } from './daemon-handlers.ts';
+import type { Handlers } from './dispatcher.ts';
+import { transcriptHandlers } from './transcript-handlers.ts';
+
+/** A handler for every operation of the registry; one that is missing does not compile. */
+export function createHandlers(service: Service): Handlers {
+  return {
+    ...bridgeHandlers(service),
+    ...conversationHandlers(service),
+    ...transcriptHandlers(service),
+    ...daemonHandlers(service),
+  };
+}

@@ -1,0 +1,42 @@
+import type { Fact } from '@turnlog/bridge';
+import {
+  assertEventData,
+  type Envelope,
+  type EventData,
+  type EventType,
+  type NewEvent,
+} from '@turnlog/events';
+import type { Log } from '@turnlog/log';
+import type { Projections } from '@turnlog/projections';
+import type { RecordedBridges } from './bridges/recorded-bridges.ts';
+import type { KeyedLock } from './keyed-lock.ts';
+
+/** What the operations work on. */
+export interface Service {
+  log: Log;
+  projections: Projections;
+  bridges: RecordedBridges;
+  /** One decision at a time for each stream: what was read is still so when the event is appended. */
+  streams: KeyedLock;
+  describe(): { version: string; mode: string; data: string; since: number; subscribers: number };
+}
+
+/** An event of a known type, its data checked against the catalogue. */
+export function newEvent<Type extends EventType>(type: Type, data: EventData<Type>): NewEvent {
+  assertEventData(type, data);
+  return { type, data } as NewEvent;
+}
+
+/** Appends facts about bridges, all or none; also here nothing enters that the catalogue does not know. */
+export async function appendFacts(
+  log: Log,
+  stream: string,
+  facts: readonly Fact[],
+): Promise<readonly Envelope[]> {
+  for (const fact of facts) assertEventData(fact.type, fact.data);
+  const { events } = await log.append(
+    stream,
+    facts.map(({ type, data, meta }) => ({ type, data, ...(meta !== undefined && { meta }) })),
+  );
+  return events;
+}

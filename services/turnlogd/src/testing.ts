@@ -1,0 +1,123 @@
+import { type BridgeState, evolve, type Fact, isFact } from '@turnlog/bridge';
+import { assertEventData, type Envelope, initialMeter } from '@turnlog/events';
+import { RecordedBridges } from './bridges/recorded-bridges.ts';
+import type { Environment } from './environment.ts';
+import { KeyedLock } from './keyed-lock.ts';
+
+/** Time that passes only when a test says so. */
+export class ManualEnvironment implements Environment {
+  #now = 1_000;
+  #made = 0;
+  readonly #tasks = new Set<{ at: number; task: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, task: () => void): () => void {
+    const waiting = { at: this.#now + delayMs, task };
+    this.#tasks.add(waiting);
+    return () => this.#tasks.delete(waiting);
+  }
+
+  newId = (): string => {
+    this.#made += 1;
+    return `id-${this.#made}`;
+  };
+
+  get waiting(): number {
+    return this.#tasks.size;
+  }
+
+  /** Lets time pass, and what waited for it happen. */
+  async pass(durationMs: number): Promise<void> {
+    this.#now += durationMs;
+    for (const waiting of [...this.#tasks]) {
+      if (waiting.at > this.#now) continue;
+      this.#tasks.delete(waiting);
+      waiting.task();
+    }
+    await settle();
+  }
+}
+
+/** Lets everything that needs no time come to its end. */
+export async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Recorded bridges on a log in memory. */
+export class BridgeBench {
+  readonly environment = new ManualEnvironment();
+  readonly failures: unknown[] = [];
+  /** What the next append throws. */
+  failNext: Error | undefined;
+  records: Envelope[] = [];
+  bridges = this.#start([]);
+
+  /** What the log holds, shortened for comparison. */
+  told(from = 1): string[] {
+    return this.records.slice(from - 1).map(({ type, data }) => {
+      const { bridgeId, turnId, text, prompt, reason } = data as Record<string, string>;
+      return [type, bridgeId, turnId, prompt ?? text, reason].filter((part) => part !== undefined).join(' ');
+    });
+  }
+
+  /** The daemon is killed, and another one starts on the same log. */
+  restart(): void {
+    const states = new Map<string, BridgeState>();
+    for (const record of this.records) {
+      if (!isFact(record)) continue;
+      states.set(record.data.bridgeId, evolve(states.get(record.data.bridgeId), record));
+    }
+    this.bridges = this.#start([...states.values()].filter(({ lifecycle }) => lifecycle !== 'stopped'));
+  }
+
+  #start(open: BridgeState[]): RecordedBridges {
+    const bridges = new RecordedBridges({
+      environment: this.environment,
+      streams: new KeyedLock(),
+      append: async (stream, facts) => this.#append(stream, facts),
+      head: () => this.records.length,
+      formerState: async (bridgeId) => this.#stateOf(bridgeId),
+      meterOf: async () => initialMeter(),
+      ownerToken: ({ bridgeId, since }) => `token of ${bridgeId} since ${since}`,
+      onFailure: (error) => this.failures.push(error),
+    });
+    bridges.restore(open);
+    return bridges;
+  }
+
+  #append(stream: string, facts: readonly Fact[]): Envelope[] {
+    if (this.failNext !== undefined) {
+      const error = this.failNext;
+      this.failNext = undefined;
+      throw error;
+    }
+    const appended = facts.map(({ type, data, meta }, index): Envelope => {
+      assertEventData(type, data);
+      const seq = this.records.length + index + 1;
+      return {
+        seq,
+        id: `#${seq}`,
+        stream,
+        revision: seq,
+        type,
+        v: 1,
+        at: this.environment.now(),
+        data,
+        meta: meta ?? {},
+      };
+    });
+    this.records.push(...appended);
+    return appended;
+  }
+
+  #stateOf(bridgeId: string): BridgeState | undefined {
+    let state: BridgeState | undefined;
+    for (const record of this.records) {
+      if (isFact(record) && record.data.bridgeId === bridgeId) state = evolve(state, record);
+    }
+    return state;
+  }
+}
