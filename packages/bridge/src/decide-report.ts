@@ -1,37 +1,11 @@
-import { assert, type MeterState, type ReportedEvent } from '@turnlog/events';
+import { assert, type ReportedEvent } from '@turnlog/events';
 import { decideEndOfTurn, decideInterruption, decideStop } from './decide-end.ts';
-import { Draft, type EmittedEvent, usageOf } from './draft.ts';
+import { Draft, usageOf } from './draft.ts';
 import { factOf, type PlainReport } from './fact-of-report.ts';
-import type { Fact } from './facts.ts';
 import { emptyGathering, type Gathering, gather } from './gathering.ts';
-import type { BridgeSnapshot } from './machine.ts';
 import { PromptDesk } from './prompt-desk.ts';
+import type { ReportInput, ReportOutcome } from './report-outcome.ts';
 import { bridgeFields } from './state.ts';
-
-/** What deciding on reports reads; plain values, no input or output. */
-export interface ReportInput {
-  snapshot: BridgeSnapshot;
-  gathering: Gathering | undefined;
-  /** The session's meter, where the bridge has a session. */
-  meter: MeterState | undefined;
-  reports: readonly ReportedEvent[];
-  /** The number of the first report. */
-  first: number;
-  /** Makes an id for a prompt whose host gave it none. */
-  newPromptId: () => string;
-}
-
-export interface ReportOutcome {
-  /** What is to be appended, all of it at once. */
-  facts: Fact[];
-  /** The machine once it is. */
-  snapshot: BridgeSnapshot;
-  gathering: Gathering | undefined;
-  /** The reports as hosts are told them. */
-  emitted: EmittedEvent[];
-  /** A turn began, which ends those of the conversation's other bridges. */
-  startsTurn: boolean;
-}
 
 /** Turns what a host reports of its bridge into facts. What is recorded is never refused. */
 export function decideReports(input: ReportInput): ReportOutcome {

@@ -5,4 +5,5 @@ export * from './evolve.ts';
 export * from './facts.ts';
 export * from './gathering.ts';
 export * from './machine.ts';
+export * from './report-outcome.ts';
 export * from './state.ts';

@@ -1,8 +1,9 @@
 import type { MeterState, ReportedEvent } from '@turnlog/events';
-import { decideReports, type ReportOutcome } from './decide-report.ts';
+import { decideReports } from './decide-report.ts';
 import type { Fact } from './facts.ts';
 import type { Gathering } from './gathering.ts';
 import { advance, type BridgeSnapshot, requestBridge } from './machine.ts';
+import type { ReportOutcome } from './report-outcome.ts';
 
 /** A recorded bridge as tests drive it: what was reported is committed at once. */
 export interface RecordedBridge {

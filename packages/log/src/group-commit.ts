@@ -6,7 +6,7 @@ import type { LogLimits } from './limits.ts';
 import { type AnyNewEvent, type AppendOptions, prepareAppend } from './prepare-append.ts';
 import type { RecordReader } from './record-reader.ts';
 import { numberBytes } from './seq-key.ts';
-import { type Database, SYNCED } from './store.ts';
+import { type Database, putRows, type Row } from './store.ts';
 import type { StreamIndex } from './stream-index.ts';
 
 /*
@@ -96,9 +96,10 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    while (!this.#queue.isEmpty) {
+    for (;;) {
       // Those whose answers just went out append again in this turn of the event loop: gather them all.
       await nextTurn();
+      if (this.#queue.isEmpty) break;
       await this.#parts.index.room();
       const group = this.#queue.take();
       try {
@@ -108,6 +109,7 @@ export class GroupCommit {
         for (const append of group) append.reject(error);
       }
     }
+    this.#parts.index.write();
   }
 
   async #commit(group: readonly QueuedAppend[]): Promise<void> {
@@ -118,6 +120,7 @@ export class GroupCommit {
       const written = this.#write(records);
       // The disk is at work meanwhile. Who follows the log gets the values that its readers get.
       const bytes = decodeAll(records);
+      this.#parts.index.writeIfMuch();
       await written;
       this.#move(records, bytes);
     }
@@ -126,9 +129,8 @@ export class GroupCommit {
 
   async #write(records: readonly PlannedRecord[]): Promise<void> {
     try {
-      const batch = this.#parts.database.batch();
-      for (const { envelope, record } of records) batch.put(numberBytes(envelope.seq), record);
-      await batch.write(SYNCED);
+      const rows = records.map(({ envelope, record }): Row => [numberBytes(envelope.seq), record]);
+      await putRows(this.#parts.database, rows, { synced: true });
     } catch (cause) {
       const error = storeErrorOf(cause, 'writing the log');
       this.fail(error);

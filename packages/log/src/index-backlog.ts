@@ -1,64 +1,35 @@
 import type { IndexEntry } from './index-rows.ts';
 
-interface CommittedGroup {
-  entries: readonly IndexEntry[];
-  revisions: ReadonlyMap<string, number>;
-  ids: ReadonlyMap<string, number>;
-}
-
-/** Committed events that the index database does not hold yet; lookups see them here. */
+/** Committed events that the index database does not hold yet, in order; lookups see them here. */
 export class IndexBacklog {
-  #groups: CommittedGroup[] = [];
-  #size = 0;
+  readonly #entries: IndexEntry[] = [];
+  readonly #revisions = new Map<string, number>();
+  readonly #seqs = new Map<string, number>();
 
   get size(): number {
-    return this.#size;
+    return this.#entries.length;
   }
 
-  add(entries: readonly IndexEntry[]): void {
-    const revisions = new Map<string, number>();
-    const ids = new Map<string, number>();
-    for (const { seq, stream, revision, id } of entries) {
-      revisions.set(stream, revision);
-      if (id !== undefined) ids.set(id, seq);
-    }
-    this.#groups.push({ entries, revisions, ids });
-    this.#size += entries.length;
+  add(entry: IndexEntry): void {
+    this.#entries.push(entry);
+    this.#revisions.set(entry.stream, entry.revision);
+    if (entry.id !== undefined) this.#seqs.set(entry.id, entry.seq);
   }
 
-  /** All entries in order, and how to take them off once they are written. */
-  peek(): { entries: IndexEntry[]; written(): void } {
-    const groups = [...this.#groups];
-    const entries = groups.flatMap((group) => group.entries);
-    return {
-      entries,
-      written: () => {
-        this.#groups = this.#groups.slice(groups.length);
-        this.#size -= entries.length;
-      },
-    };
+  get entries(): readonly IndexEntry[] {
+    return this.#entries;
   }
 
   revisionOf(stream: string): number | undefined {
-    for (let place = this.#groups.length - 1; place >= 0; place--) {
-      const revision = this.#groups[place]?.revisions.get(stream);
-      if (revision !== undefined) return revision;
-    }
-    return undefined;
+    return this.#revisions.get(stream);
   }
 
   seqOf(id: string): number | undefined {
-    for (const { ids } of this.#groups) {
-      const seq = ids.get(id);
-      if (seq !== undefined) return seq;
-    }
-    return undefined;
+    return this.#seqs.get(id);
   }
 
-  /** Entries of one stream, in order. */
+  /** Entries of one stream. */
   of(stream: string): IndexEntry[] {
-    return this.#groups.flatMap((group) =>
-      group.revisions.has(stream) ? group.entries.filter((entry) => entry.stream === stream) : [],
-    );
+    return this.#revisions.has(stream) ? this.#entries.filter((entry) => entry.stream === stream) : [];
   }
 }

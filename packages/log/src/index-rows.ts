@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Envelope } from '@turnlog/events';
 import { NUMBER_BYTES, numberBytes, numberOf, writeNumber } from './seq-key.ts';
+import type { Row } from './store.ts';
 
 /*
  * The rows of the index database.
@@ -29,12 +30,6 @@ export interface IndexEntry {
   revision: number;
   /** The id that its caller gave. */
   id: string | undefined;
-}
-
-export interface PutRow {
-  type: 'put';
-  key: Buffer;
-  value: Buffer;
 }
 
 export function entryOf(envelope: Envelope): IndexEntry {
@@ -68,10 +63,10 @@ export function idKey(id: string): Buffer {
 }
 
 /** The rows of a batch of events, with the checkpoint that belongs to them. */
-export function rowsOf(entries: readonly IndexEntry[], nameOf: (stream: string) => Buffer): PutRow[] {
-  const rows: PutRow[] = [];
+export function rowsOf(entries: readonly IndexEntry[], nameOf: (stream: string) => Buffer): Row[] {
+  const rows: Row[] = [];
   const heads = new Map<string, number>();
-  const put = (key: Buffer, value: Buffer) => rows.push({ type: 'put', key, value });
+  const put = (key: Buffer, value: Buffer) => rows.push([key, value]);
   for (const { seq, stream, revision, id } of entries) {
     const seqBytes = numberBytes(seq);
     put(eventKey(nameOf(stream), revision), seqBytes);

@@ -30,5 +30,5 @@ export { type OpenLogOptions, openLog } from './open-log.ts';
 export { lockedError, nodeProcessTable, type Owner, type ProcessTable, readOwner } from './owner.ts';
 export { PAYLOAD_PART, type PayloadPartStub } from './payload-parts.ts';
 export type { AnyNewEvent, AppendOptions } from './prepare-append.ts';
-export { classicStore, type Database, type DatabaseName, type Store, SYNCED } from './store.ts';
+export { classicStore, type Database, type DatabaseName, putRows, type Row, type Store } from './store.ts';
 export type { Verification, VerifyOptions, VerifyProblem } from './verify-records.ts';

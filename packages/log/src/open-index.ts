@@ -4,8 +4,7 @@ import { CHECKPOINT_KEY, entryOf, MARK_KEY, nameBytes, rowsOf } from './index-ro
 import type { LogLimits } from './limits.ts';
 import type { RecordReader } from './record-reader.ts';
 import { numberOf } from './seq-key.ts';
-import type { Database, Store } from './store.ts';
-import { SYNCED } from './store.ts';
+import { type Database, putRows, type Store } from './store.ts';
 import { StreamIndex } from './stream-index.ts';
 
 /*
@@ -132,7 +131,7 @@ async function markOf(database: Database): Promise<IndexMark | undefined> {
 }
 
 async function writeMark(database: Database, mark: IndexMark): Promise<void> {
-  await database.batch([{ type: 'put', key: MARK_KEY, value: Buffer.from(JSON.stringify(mark)) }], SYNCED);
+  await putRows(database, [[MARK_KEY, Buffer.from(JSON.stringify(mark))]], { synced: true });
 }
 
 async function catchUp(
@@ -142,6 +141,6 @@ async function catchUp(
   head: number,
 ): Promise<void> {
   for await (const page of reader.pages({ from: checkpoint + 1, to: head })) {
-    await database.batch(rowsOf(page.map(entryOf), nameBytes));
+    await putRows(database, rowsOf(page.map(entryOf), nameBytes), { synced: false });
   }
 }

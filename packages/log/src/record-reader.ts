@@ -3,7 +3,7 @@ import { damagedAt, missingAt, readErrorOf } from './errors.ts';
 import { PAGE_BYTES, PAGE_RECORDS_MAX, PARTS_MAX } from './limits.ts';
 import { isPayloadPart, joinParts, partBytes, stubOf } from './payload-parts.ts';
 import { numberBytes, numberOf } from './seq-key.ts';
-import type { Database } from './store.ts';
+import type { Database, Row } from './store.ts';
 
 /** A stretch of the log, both ends included. `reverse` changes the order, not the stretch. */
 export interface SeqRange {
@@ -11,9 +11,6 @@ export interface SeqRange {
   to: number;
   reverse?: boolean;
 }
-
-/** A key and a value as they lie in the database. */
-export type StoredRow = [key: Buffer, value: Buffer];
 
 /**
  * Reads records by iterator and asserts that none is missing: in a damaged table a `get` may miss what an
@@ -48,7 +45,7 @@ export class RecordReader {
   }
 
   /** Rows as they lie there, unchecked. The next page is fetched while one is worked on. */
-  async *rows({ from, to, reverse = false }: SeqRange): AsyncGenerator<StoredRow[], void, undefined> {
+  async *rows({ from, to, reverse = false }: SeqRange): AsyncGenerator<Row[], void, undefined> {
     if (from > to) return;
     const bounds = { gte: numberBytes(from), lte: numberBytes(to), reverse };
     const iterator = this.#database.iterator({ ...bounds, ...HIGH_WATER_MARK });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AbstractBatchOptions, AbstractLevel } from 'abstract-level';
+import type { AbstractLevel } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import { codesOf } from './errors.ts';
 import { type FileSystem, nodeFileSystem, readTextFile } from './file-system.ts';
@@ -27,8 +27,22 @@ export interface Store {
   dropped(name: DatabaseName): Promise<string[]>;
 }
 
+/** A key and its value. */
+export type Row = [key: Buffer, value: Buffer];
+
 /** A write that is on disk when it is answered. Engines without a disk ignore it. */
-export const SYNCED: AbstractBatchOptions<Buffer, Buffer> & { sync: true } = { sync: true };
+const SYNCED: object = { sync: true };
+
+/** Puts rows as one atomic batch, synced or not. A chained batch takes a row in less than half the time of an array. */
+export async function putRows(
+  database: Database,
+  rows: Iterable<Row>,
+  { synced }: { synced: boolean },
+): Promise<void> {
+  const batch = database.batch();
+  for (const [key, value] of rows) batch.put(key, value);
+  await batch.write(synced ? SYNCED : {});
+}
 
 const DROPPED = /dropping|Corruption/u;
 

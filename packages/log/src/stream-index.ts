@@ -13,12 +13,15 @@ import {
 } from './index-rows.ts';
 import type { LogLimits } from './limits.ts';
 import { numberOf } from './seq-key.ts';
-import type { Database } from './store.ts';
+import { type Database, putRows } from './store.ts';
 
 /** Where an event of a stream lies. */
 export type StreamPlace = Pick<IndexEntry, 'revision' | 'seq'>;
 
 const PLACES_PER_PAGE = 32;
+
+/** Many rows in one batch cost less each, and of each stream only the last head is written. */
+const ENTRIES_PER_WRITE = 1024;
 
 /**
  * Finds events by stream and by id.
@@ -30,7 +33,9 @@ const PLACES_PER_PAGE = 32;
 export class StreamIndex {
   readonly #database: Database;
   readonly #limits: LogLimits;
-  readonly #backlog = new IndexBacklog();
+  /** What is being written, and what was committed since. */
+  #leaving = new IndexBacklog();
+  #backlog = new IndexBacklog();
   readonly #revisions: BoundedMap<string, number>;
   readonly #names: BoundedMap<string, Buffer>;
   #writing: Promise<void> | undefined;
@@ -49,12 +54,27 @@ export class StreamIndex {
     this.#onFailure = listener;
   }
 
-  /** Takes in events that were just committed. They are found from now on and written in the background. */
+  /** Takes in events that were just committed. They are found from now on. */
   commit(entries: readonly IndexEntry[]): void {
-    if (entries.length === 0) return;
-    this.#backlog.add(entries);
-    for (const { stream, revision } of entries) this.#revisions.set(stream, revision);
-    this.#startWriting();
+    for (const entry of entries) {
+      this.#backlog.add(entry);
+      this.#revisions.set(entry.stream, entry.revision);
+    }
+  }
+
+  /** Begins to write if much is waiting: the time for it is while the disk works on the log. */
+  writeIfMuch(): void {
+    if (this.#backlog.size >= ENTRIES_PER_WRITE) this.write();
+  }
+
+  /** Begins to write what is waiting, unless a write is under way or has failed. */
+  write(): void {
+    if (this.#writing !== undefined || this.#failed || this.#backlog.size === 0) return;
+    this.#leaving = this.#backlog;
+    this.#backlog = new IndexBacklog();
+    this.#writing = this.#writeLeaving().finally(() => {
+      this.#writing = undefined;
+    });
   }
 
   /** Resolves when the backlog is within its limit: before that nothing more should be committed. */
@@ -62,9 +82,13 @@ export class StreamIndex {
     if (this.#backlog.size > this.#limits.indexBacklogEventsMax) await this.settled();
   }
 
-  /** Resolves when all that was committed is written, or writing has failed. */
+  /** Writes what is waiting. Resolves when nothing is, or writing has failed. */
   async settled(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    this.write();
+    while (this.#writing !== undefined) {
+      await this.#writing;
+      this.write();
+    }
   }
 
   /** Each stream's revision, 0 for one without events. At once where all are known. */
@@ -72,7 +96,7 @@ export class StreamIndex {
     const revisions = new Map<string, number>();
     const unknown: string[] = [];
     for (const stream of streams) {
-      const known = this.#revisions.get(stream) ?? this.#backlog.revisionOf(stream);
+      const known = this.#revisions.get(stream) ?? this.#unwrittenRevisionOf(stream);
       if (known === undefined) unknown.push(stream);
       else revisions.set(stream, known);
     }
@@ -84,7 +108,7 @@ export class StreamIndex {
     const seqs = new Map<string, number>();
     const unknown: string[] = [];
     for (const id of ids) {
-      const seq = this.#backlog.seqOf(id);
+      const seq = this.#backlog.seqOf(id) ?? this.#leaving.seqOf(id);
       if (seq === undefined) unknown.push(id);
       else seqs.set(id, seq);
     }
@@ -99,7 +123,7 @@ export class StreamIndex {
   /** The places of a stream's events from a revision on, in pages; what is committed later is not awaited. */
   async *placesOf(stream: string, fromRevision: number): AsyncGenerator<StreamPlace[], void, undefined> {
     // Looked at first: whatever leaves the backlog after this is in the database before the iterator begins.
-    const unwritten = this.#backlog.of(stream);
+    const unwritten = [...this.#leaving.of(stream), ...this.#backlog.of(stream)];
     const name = this.#nameOf(stream);
     const bounds = { gte: eventKey(name, fromRevision), lte: eventKey(name, Number.MAX_SAFE_INTEGER) };
     let last = fromRevision - 1;
@@ -142,23 +166,19 @@ export class StreamIndex {
     for (const [stream, revision] of revisions) this.#revisions.set(stream, revision);
   }
 
-  #startWriting(): void {
-    if (this.#writing !== undefined || this.#failed || this.#backlog.size === 0) return;
-    this.#writing = this.#write().finally(() => {
-      this.#writing = undefined;
-      this.#startWriting();
-    });
-  }
-
-  async #write(): Promise<void> {
-    const { entries, written } = this.#backlog.peek();
+  async #writeLeaving(): Promise<void> {
     try {
-      await this.#database.batch(rowsOf(entries, (stream) => this.#nameOf(stream)));
-      written();
+      const rows = rowsOf(this.#leaving.entries, (stream) => this.#nameOf(stream));
+      await putRows(this.#database, rows, { synced: false });
+      this.#leaving = new IndexBacklog();
     } catch (error) {
       this.#failed = true;
       this.#onFailure?.(storeErrorOf(error, 'writing the index'));
     }
+  }
+
+  #unwrittenRevisionOf(stream: string): number | undefined {
+    return this.#backlog.revisionOf(stream) ?? this.#leaving.revisionOf(stream);
   }
 
   async #lookUpRevisions(unknown: string[], revisions: Map<string, number>): Promise<Map<string, number>> {

@@ -1,8 +1,9 @@
 import { decodeRecord, type StoredEnvelope, TurnlogError } from '@turnlog/events';
 import { PROBLEMS_MAX } from './limits.ts';
 import { isPayloadPart } from './payload-parts.ts';
-import type { RecordReader, StoredRow } from './record-reader.ts';
+import type { RecordReader } from './record-reader.ts';
 import { numberOf } from './seq-key.ts';
+import type { Row } from './store.ts';
 
 export interface VerifyProblem {
   seq: number;
@@ -55,7 +56,7 @@ export async function verifyRecords(
 /** @returns the seq that is expected next */
 async function verifyRow(
   reader: RecordReader,
-  [key, value]: StoredRow,
+  [key, value]: Row,
   expected: number,
   result: Verification,
   report: (problem: VerifyProblem) => void,

@@ -82,7 +82,9 @@ export class BridgeBench {
       formerState: async (bridgeId) => this.#stateOf(bridgeId),
       meterOf: async () => initialMeter(),
       ownerToken: ({ bridgeId, since }) => `token of ${bridgeId} since ${since}`,
-      onFailure: (error) => this.failures.push(error),
+      onFailure: (error) => {
+        this.failures.push(error);
+      },
     });
     bridges.restore(open);
     return bridges;

@@ -63,12 +63,20 @@ export const transcriptOperations = {
   'transcripts.save': operation({
     writes: true,
     parameters: { ...Save },
-    result: { ...Written, changed: Type.Boolean() },
+    result: {
+      ...Written,
+      changed: Type.Boolean(),
+      /**
+       * What the client may give as `base` of its next save without loading again: its array is the whole
+       * transcript up to there. Absent where others may have added rows that it has not seen.
+       */
+      base: Type.Optional(Count),
+    },
   }),
   'transcripts.saveBatch': operation({
     writes: true,
     parameters: { entries: Type.Array(Exactly(Save), { maxItems: 10_000 }) },
-    result: { ...Written, changed: Count },
+    result: { ...Written, changed: Count, bases: Type.Record(Type.String(), Count) },
   }),
   'transcripts.load': operation({
     writes: false,

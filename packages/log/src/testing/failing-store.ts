@@ -38,20 +38,20 @@ export function failingStore(inner: Store): FailingStore {
   };
 }
 
-/** Puts a gate before both kinds of batch, the only writes that the log makes. */
+/** Puts a gate before the chained batch, the only write that the log makes. */
 function gated(database: Database, gate: () => Promise<void>): Database {
-  const batch = database.batch.bind(database) as (...parameters: unknown[]) => unknown;
-  const gatedBatch = (...parameters: unknown[]): unknown => {
-    if (parameters.length > 0) return gate().then(() => batch(...parameters));
-    const chained = batch() as { write: (...options: unknown[]) => Promise<void> };
-    const write = chained.write.bind(chained);
-    chained.write = async (...options) => {
-      await gate();
-      await write(...options);
-    };
-    return chained;
+  const open = database.batch.bind(database) as () => ReturnType<Database['batch']>;
+  const batch = () => {
+    const chained = open();
+    const write = chained.write.bind(chained) as (options?: object) => Promise<void>;
+    return Object.assign(chained, {
+      write: async (options?: object) => {
+        await gate();
+        await write(options);
+      },
+    });
   };
-  return Object.assign(database, { batch: gatedBatch });
+  return Object.assign(database, { batch });
 }
 
 /** What LevelDB says when the disk is full: only the innermost message tells. */

@@ -1,5 +1,5 @@
 import { type CommittedEvent, type Message, streamOf } from '@turnlog/events';
-import { MemoryTables } from '../testing/memory-tables.ts';
+import { MemoryTables } from '../engine/memory-tables.ts';
 import { isCleared } from './cleared-list.ts';
 import { conversations } from './fold.ts';
 import { loadConversation } from './reads.ts';

@@ -1,6 +1,6 @@
 import { assertEventData, type CommittedEvent, type EventData, type EventType } from '@turnlog/events';
+import { MemoryTables } from '../engine/memory-tables.ts';
 import type { Projection } from '../engine/projection.ts';
-import { MemoryTables } from './memory-tables.ts';
 
 /** When the event of seq 0 would have come; each later one comes a second after the one before. */
 export const START_AT = Date.UTC(2026, 0, 1);

@@ -28,7 +28,7 @@ export async function carryOut(tables: TableWriter, event: CommittedEvent): Prom
   const operation = event.data as unknown as TableOperation;
   if (operation.do === 'fail') throw new Error('told to fail');
   const { table } = operation;
-  tables.markDirty(table);
+  tables.markDirty(writtenBy(operation));
   if (operation.do === 'put') return tables.put(table, operation.key, operation.value);
   if (operation.do === 'delete') return tables.delete(table, operation.key);
   if (operation.do === 'deleteRange') return await tables.deleteRange(table, operation.prefix);
@@ -46,6 +46,11 @@ export async function carryOut(tables: TableWriter, event: CommittedEvent): Prom
   };
   for await (const row of tables.range(table, range)) rows.push(row);
   tables.put('lists', String(event.seq).padStart(8, '0'), rows);
+}
+
+function writtenBy(operation: Exclude<TableOperation, { do: 'fail' }>): string {
+  if (operation.do === 'count') return 'counts';
+  return operation.do === 'list' ? 'lists' : operation.table;
 }
 
 export async function renderTable(tables: TableReader, table: string): Promise<string | undefined> {

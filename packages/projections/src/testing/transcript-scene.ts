@@ -1,6 +1,6 @@
 import { assertEventData, type CommittedEvent, type EventData, streamOf } from '@turnlog/events';
+import { MemoryTables } from '../engine/memory-tables.ts';
 import { decideSave, loadSaveState, loadTranscript, readRows, transcripts } from '../transcripts/index.ts';
-import { MemoryTables } from './memory-tables.ts';
 
 type TranscriptEvent = Extract<CommittedEvent, { type: `transcript_${string}` }>;
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { JsonText } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryTables } from '../testing/memory-tables.ts';
+import { MemoryTables } from '../engine/memory-tables.ts';
 import { TranscriptScene } from '../testing/transcript-scene.ts';
 import { listTranscripts, readRows, transcripts, transcriptTimes } from './index.ts';
 import { HISTORY_MAX, keyIn, ROWS, type RowRecord } from './tables.ts';

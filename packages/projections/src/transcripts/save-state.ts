@@ -24,6 +24,8 @@ export interface SaveState {
   exists: boolean;
   /** The seq of the last removal of the whole transcript; 0 where there was none. */
   removedSeq: number;
+  /** The seq of the last change; 0 where there was none. */
+  updatedSeq: number;
   lastRowId: number;
   /** In the order in which they are shown. */
   rows: readonly KnownRow[];
@@ -43,9 +45,17 @@ export async function loadSaveState(
 ): Promise<SaveState> {
   const found = await documentOf(tables, scopeId);
   if (found === undefined) {
-    return { scopeId, exists: false, removedSeq: 0, lastRowId: 0, rows: [], tombstones: new Map() };
+    return {
+      scopeId,
+      exists: false,
+      removedSeq: 0,
+      updatedSeq: 0,
+      lastRowId: 0,
+      rows: [],
+      tombstones: new Map(),
+    };
   }
-  const { document, exists, removedSeq, lastRowId } = found;
+  const { document, exists, removedSeq, updatedSeq, lastRowId } = found;
   const records: RowRecord[] = [];
   for await (const [, record] of tables.range<RowRecord>(ROWS, { prefix: numberKey(document) })) {
     records.push(record);
@@ -65,7 +75,7 @@ export async function loadSaveState(
     const tombstone = await tables.get<Tombstone>(TOMBSTONES, tombstoneKey(document, hash));
     if (tombstone !== undefined) tombstones.set(hash, tombstone);
   }
-  return { scopeId, exists, removedSeq, lastRowId, rows, tombstones };
+  return { scopeId, exists, removedSeq, updatedSeq, lastRowId, rows, tombstones };
 }
 
 /** The contents of which the transcript holds more rows than come in, and the rows of which more come in. */

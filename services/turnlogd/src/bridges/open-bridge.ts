@@ -39,3 +39,9 @@ export function cancelWaits(bridge: OpenBridge): void {
   bridge.cancelFlush = undefined;
   bridge.cancelAbandonment = undefined;
 }
+
+/** The host has returned after a restart: its turn stays open. */
+export function hostIsHere(bridge: OpenBridge): void {
+  bridge.cancelAbandonment?.();
+  bridge.cancelAbandonment = undefined;
+}

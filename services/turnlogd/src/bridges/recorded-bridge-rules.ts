@@ -60,12 +60,6 @@ export function emittedOf(outcome: ReportOutcome, records: readonly Envelope[]):
   });
 }
 
-export function describePhase(bridge: OpenBridge): string {
-  const { turn, compacting } = stateOf(bridge);
-  if (turn !== undefined) return 'turn';
-  return compacting ? 'compacting' : 'idle';
-}
-
 export function notOpen(bridgeId: string): DaemonError {
   return new DaemonError('bridge_not_found', 'no bridge of this id is open; open it with bridge.record', {
     bridgeId,

@@ -42,7 +42,6 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const subscriptions = new Set<Promise<void>>();
   const server = Fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Rows are stored as they came: a field of this name is data and is never merged into anything.

@@ -1,4 +1,4 @@
-import { type OperationParameters, streamOf } from '@turnlog/events';
+import { type OperationParameters, type OperationResult, streamOf } from '@turnlog/events';
 import {
   decideSave,
   listTranscripts,
@@ -27,9 +27,14 @@ export function transcriptHandlers(service: Service): TranscriptHandlers {
 
     'transcripts.saveBatch': async ({ entries }) => {
       const saved = await Promise.all(entries.map((entry) => save(service, entry)));
+      const bases = entries.flatMap(({ scopeId }, place): [string, number][] => {
+        const base = saved[place]?.base;
+        return base === undefined ? [] : [[scopeId, base]];
+      });
       return {
-        seq: saved.reduce((highest, { seq }) => Math.max(highest, seq), log.head()),
+        seq: saved.reduce((highest, { seq }) => Math.max(highest, seq), 0),
         changed: saved.filter(({ changed }) => changed).length,
+        bases: Object.fromEntries(bases),
       };
     },
 
@@ -50,14 +55,11 @@ export function transcriptHandlers(service: Service): TranscriptHandlers {
     },
 
     'transcripts.remove': async ({ scopeId }) => {
+      // Logged also where there is nothing: a save that is still on its way must not bring anything back.
       const stream = streamOf.transcript(scopeId);
       return await streams.run(stream, async () => {
-        const { value, seq } = await projections.read('transcripts', (tables) =>
-          loadTranscript(tables, scopeId),
-        );
-        if (value === undefined) return { seq };
-        const appended = await log.append(stream, [newEvent('transcript_removed', { scopeId })]);
-        return { seq: appended.seq };
+        const { seq } = await log.append(stream, [newEvent('transcript_removed', { scopeId })]);
+        return { seq };
       });
     },
 
@@ -71,7 +73,7 @@ export function transcriptHandlers(service: Service): TranscriptHandlers {
 async function save(
   { log, projections, streams }: Service,
   { scopeId, messages, base }: OperationParameters<'transcripts.save'>,
-): Promise<{ seq: number; changed: boolean }> {
+): Promise<OperationResult<'transcripts.save'>> {
   const rows = readRows(messages);
   const stream = streamOf.transcript(scopeId);
   return await streams.run(stream, async () => {
@@ -79,8 +81,9 @@ async function save(
       loadSaveState(tables, scopeId, rows),
     );
     const saved = decideSave(state, { rows, ...(base !== undefined && { base }) });
-    if (saved === undefined) return { seq, changed: false };
-    const appended = await log.append(stream, [newEvent('transcript_saved', saved)]);
-    return { seq: appended.seq, changed: true };
+    const end =
+      saved === undefined ? seq : (await log.append(stream, [newEvent('transcript_saved', saved)])).seq;
+    const isWhole = (base ?? 0) >= state.updatedSeq;
+    return { seq: end, changed: saved !== undefined, ...(isWhole && { base: end }) };
   });
 }

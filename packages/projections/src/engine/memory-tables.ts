@@ -1,5 +1,5 @@
 import { assert, JsonText } from '@turnlog/events';
-import type { RangeOptions, TableWriter } from '../engine/projection.ts';
+import type { RangeOptions, TableWriter } from './projection.ts';
 
 interface Table {
   values: Map<string, unknown>;

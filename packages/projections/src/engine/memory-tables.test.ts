@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RangeOptions } from '../engine/projection.ts';
 import { MemoryTables } from './memory-tables.ts';
+import type { RangeOptions } from './projection.ts';
 
 async function keysOf(tables: MemoryTables, options?: RangeOptions): Promise<string[]> {
   const keys: string[] = [];

@@ -1,0 +1,30 @@
+import type { MeterState, ReportedEvent } from '@turnlog/events';
+import type { EmittedEvent } from './draft.ts';
+import type { Fact } from './facts.ts';
+import type { Gathering } from './gathering.ts';
+import type { BridgeSnapshot } from './machine.ts';
+
+/** What deciding on reports reads; plain values, no input or output. */
+export interface ReportInput {
+  snapshot: BridgeSnapshot;
+  gathering: Gathering | undefined;
+  /** The session's meter, where the bridge has a session. */
+  meter: MeterState | undefined;
+  reports: readonly ReportedEvent[];
+  /** The number of the first report. */
+  first: number;
+  /** Makes an id for a prompt whose host gave it none. */
+  newPromptId: () => string;
+}
+
+export interface ReportOutcome {
+  /** What is to be appended, all of it at once. */
+  facts: Fact[];
+  /** The machine once it is. */
+  snapshot: BridgeSnapshot;
+  gathering: Gathering | undefined;
+  /** The reports as hosts are told them. */
+  emitted: EmittedEvent[];
+  /** A turn began, which ends those of the conversation's other bridges. */
+  startsTurn: boolean;
+}
