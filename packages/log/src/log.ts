@@ -12,11 +12,12 @@ import type {
   ReadStreamOptions,
 } from './log-types.ts';
 import { assertNotAhead, type OpenedIndex } from './open-index.ts';
-import { type AnyNewEvent, type AppendOptions, assertStream } from './prepare-append.ts';
+import { type AnyNewEvent, type AppendOptions, assertCount, assertStream } from './prepare-append.ts';
 import { RecentEvents } from './recent-events.ts';
 import type { RecordReader } from './record-reader.ts';
 import type { Database } from './store.ts';
 import { type Verification, type VerifyOptions, verifyRecords } from './verify-records.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 export interface LogParts {
   database: Database;
@@ -36,8 +37,8 @@ export class Log {
   readonly #writer: GroupCommit;
   readonly #recent: RecentEvents;
   readonly #listeners = new Set<CommitListener>();
-  /** Those who wait for the next commit or for the close. */
-  readonly #sleepers = new Set<() => void>();
+  /** Given at every commit and at the close. */
+  readonly #signal = new WakeSignal();
   #closing: Promise<void> | undefined;
 
   /** Made by `openLog` alone. */
@@ -164,7 +165,7 @@ export class Log {
     let next = from;
     while (!this.#isOver(signal)) {
       if (next > this.head()) {
-        await this.#sleep(signal);
+        await this.#signal.wait(signal);
         continue;
       }
       try {
@@ -205,7 +206,7 @@ export class Log {
   /** Answers what was accepted, then closes. Whoever follows comes to an end. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
-    this.#wake();
+    this.#signal.give();
     return this.#closing;
   }
 
@@ -233,23 +234,7 @@ export class Log {
         });
       }
     }
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#sleepers]) wake();
-  }
-
-  async #sleep(signal: AbortSignal | undefined): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const wake = () => {
-        signal?.removeEventListener('abort', wake);
-        this.#sleepers.delete(wake);
-        resolve();
-      };
-      signal?.addEventListener('abort', wake);
-      this.#sleepers.add(wake);
-    });
+    this.#signal.give();
   }
 
   #isOver(signal: AbortSignal | undefined): boolean {
@@ -259,9 +244,4 @@ export class Log {
   #assertOpen(): void {
     if (this.#closing !== undefined) throw closedError();
   }
-}
-
-function assertCount(field: string, value: number, min: number): void {
-  if (Number.isSafeInteger(value) && value >= min) return;
-  throw new LogError('invalid_argument', `${field} must be a whole number from ${min} on`, { field });
 }

@@ -53,9 +53,7 @@ export function prepareAppend(
       `one append holds at most ${APPEND_EVENTS_MAX} events, not ${events.length}`,
     );
   }
-  if (expectedRevision !== undefined && !(Number.isSafeInteger(expectedRevision) && expectedRevision >= 0)) {
-    throw invalid('expectedRevision', 'must be a whole number from 0 on');
-  }
+  if (expectedRevision !== undefined) assertCount('expectedRevision', expectedRevision, 0);
   assertIds(events);
   let bytes = 0;
   const prepared = events.map((event) => {
@@ -71,6 +69,12 @@ export function prepareAppend(
   return { stream, events: prepared, expectedRevision, bytes };
 }
 
+/** @throws LogError `invalid_argument`, naming the field */
+export function assertCount(field: string, value: number, min: number): void {
+  if (Number.isSafeInteger(value) && value >= min) return;
+  throw invalid(field, `must be a whole number from ${min} on`);
+}
+
 export function assertStream(stream: string): void {
   if (typeof stream !== 'string' || stream === '' || !stream.isWellFormed()) {
     throw invalid('stream', 'must be well-formed Unicode and not empty');
@@ -84,7 +88,7 @@ function prepareEvent({ id, type, v = 1, data, meta = NO_META }: AnyNewEvent): P
   if (typeof type !== 'string' || type === '' || type.length > TYPE_LENGTH_MAX || type === PAYLOAD_PART) {
     throw invalid('type', `must be a name of at most ${TYPE_LENGTH_MAX} characters and not ${PAYLOAD_PART}`);
   }
-  if (!(Number.isSafeInteger(v) && v >= 1)) throw invalid('v', 'must be a whole number from 1 on');
+  assertCount('v', v, 1);
   return { id, type, v, meta: meta === NO_META ? NO_META : storedMeta(meta), data: encodeValue(data) };
 }
 

@@ -17,7 +17,7 @@ const value = fc.oneof(
   fc.string({ maxLength: 3 }),
   fc.constant(null),
   fc.constant(false),
-  fc.record({ n: fc.integer() }),
+  fc.integer().map((n) => ({ n })),
 );
 
 const options: fc.Arbitrary<RangeOptions> = fc
