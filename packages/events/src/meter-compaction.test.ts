@@ -42,6 +42,15 @@ test('boundary: resetContext, a summary and a large drop each clear the figure',
 
 const nearlyFull = { turnId: 't1', contextTokens: 170_000, contextWindow: 200_000 };
 
+test('inference: an under-report that comes again is one again, also where output has filled the window meanwhile', () => {
+  const resumed = after('codex', [{ turnId: 't0', contextTokens: 150_000, contextWindow: 200_000 }]);
+  const held = after('codex', [{ turnId: 't1', contextTokens: 2_000, outputTokens: 20_000 }], resumed);
+  assert.is(held.contextTokens, 170_000);
+  const again = reading(held, 'codex', { turnId: 't2', contextTokens: 2_100, outputTokens: 10 });
+  assert.is(again.detected, undefined);
+  assert.is(again.meter.contextTokens, 170_010);
+});
+
 test('inference: a steep drop from a nearly full window is a compaction of four providers', () => {
   for (const provider of ['codex', 'crewcoder', 'opencode', 'grok']) {
     const read = reading(after(provider, [nearlyFull]), provider, { turnId: 't2', contextTokens: 40_000 });

@@ -32,6 +32,8 @@ export interface MeterState {
   turns: readonly TurnTally[];
   /** The figure before the rise to the present one. */
   beforeRiseTokens?: number;
+  /** The last report, where it was taken for an under-report: the same again is one again. */
+  heldTokens?: number;
   /** What the last report would have come to, where that was more than a context can hold. */
   implausibleTokens?: number;
 }

@@ -56,8 +56,10 @@ export function reportUsage(meter: MeterState, { provider, turnId, usage }: Repo
   const verdict = judge(meter, { provider, usage, window, last, sample: sample.contextTokens, tally });
   const figure = verdict.keeps ? capped((last ?? 0) + output.grown, window) : sample.contextTokens;
   const counted = { ...verdict.tally, outputTokens: output.counted };
+  const { heldTokens: _, ...unheld } = seen;
+  const held = verdict.heldTokens === undefined ? {} : { heldTokens: verdict.heldTokens };
   const next = settled(
-    { ...seen, turns: withTally(meter.turns, counted) },
+    { ...unheld, ...held, turns: withTally(meter.turns, counted) },
     verdict.keeps && last === undefined ? undefined : figure,
     verdict.beforeRiseTokens,
   );
@@ -84,7 +86,13 @@ export function compactMeter(meter: MeterState, { type, data }: CompactionFact):
     return { ...meter, turns: withTally(meter.turns, told) };
   }
   if (!isBoundary(data, last)) return meter;
-  const { contextTokens: _, beforeRiseTokens: __, implausibleTokens: ___, ...unknown } = meter;
+  const {
+    contextTokens: _,
+    beforeRiseTokens: __,
+    heldTokens: ___,
+    implausibleTokens: ____,
+    ...unknown
+  } = meter;
   const told = { ...tally, native: true as const, ...(last !== undefined && { announcedTokens: last }) };
   return { ...unknown, turns: withTally(meter.turns, told) };
 }
@@ -112,16 +120,24 @@ interface Verdict {
   keeps: boolean;
   detected?: true;
   beforeRiseTokens: number | undefined;
+  /** The under-report that is held. */
+  heldTokens: number | undefined;
   tally: TurnTally;
 }
 
 function judge(meter: MeterState, report: Judged): Verdict {
   const { last, sample, tally } = report;
-  const keep = { keeps: true, beforeRiseTokens: meter.beforeRiseTokens, tally };
+  const { beforeRiseTokens } = meter;
+  const keep = { keeps: true, beforeRiseTokens, heldTokens: sample ?? meter.heldTokens, tally };
   if (sample === undefined) return keep;
-  const take = { keeps: false, beforeRiseTokens: undefined, tally: shown(tally, sample) };
+  const take = {
+    keeps: false,
+    beforeRiseTokens: undefined,
+    heldTokens: undefined,
+    tally: shown(tally, sample),
+  };
   if (last === undefined) return take;
-  if (sample === last) return { ...take, beforeRiseTokens: meter.beforeRiseTokens };
+  if (sample === last) return { ...take, beforeRiseTokens };
   if (sample > last) return { ...take, beforeRiseTokens: last };
   if (isAuthoritative(report.provider, report.usage)) return take;
   if (sample >= STEEP_DROP * last) return keep;
@@ -129,7 +145,9 @@ function judge(meter: MeterState, report: Judged): Verdict {
     return { ...take, tally: withoutAnnouncement(tally) };
   }
   if (tally.native || !mayInfer(report, last)) return keep;
-  if (isNear(sample, meter.beforeRiseTokens)) return { ...keep, beforeRiseTokens: sample };
+  // What was held before has not fallen since: its output alone may have filled the window in between.
+  if (isNear(sample, meter.heldTokens)) return keep;
+  if (isNear(sample, beforeRiseTokens)) return { ...keep, beforeRiseTokens: sample };
   return { ...take, detected: true, tally: { ...tally, inferred: true } };
 }
 

@@ -1,7 +1,15 @@
 export * from './conversations/index.ts';
+export type { CheckReport } from './engine/check.ts';
+export type { BuildOptions, BuildProgress } from './engine/fresh-build.ts';
 export { type DatabaseHome, levelDatabase } from './engine/level-database.ts';
+export { DEFAULT_LIMITS as DEFAULT_ENGINE_LIMITS, type EngineLimits } from './engine/limits.ts';
+export { openProjections, type ProjectionsOptions } from './engine/open-projections.ts';
+export type { ProjectionNotice } from './engine/opening.ts';
 export * from './engine/projection.ts';
-export * from './engine/projections.ts';
+export type { ProjectionStatus, Projections, ReadResult } from './engine/projections.ts';
+export type { RebuildReport } from './engine/rebuild.ts';
+export type { EngineClock, EventSource } from './engine/source.ts';
+export type { ProjectionDatabase } from './engine/table-store.ts';
 export * from './errors.ts';
 export * from './migration/index.ts';
 export * from './sessions/index.ts';

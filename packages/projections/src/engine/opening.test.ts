@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { ProjectionError } from '../errors.ts';
 import { type DiskDatabase, type Engine, withEngine, withLevelEngine } from '../testing/engine-fixture.ts';
 import { operationsProjection, rowsOf } from '../testing/operations-projection.ts';
-import type { ProjectionsOptions } from './projections.ts';
+import type { ProjectionsOptions } from './open-projections.ts';
 
 const put = (key: string) => ({ do: 'put', table: 'one', key, value: key });
 

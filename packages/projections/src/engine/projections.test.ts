@@ -68,13 +68,13 @@ for (const [where, withAny] of [
       for (let index = 0; index < 3; index += 1) source.append(count);
       await projections.flush();
       await projections.close();
+      source.append(count);
       const changed = { ...operationsProjection({ version: 2 }), evolve: () => undefined };
       projections = await open([changed, operationsProjection({ name: 'other' })]);
       assert.equal(await projections.read('operations', (tables) => rowsOf(tables, 'one')), {
         value: [],
-        seq: 3,
+        seq: 4,
       });
-      source.append(count);
       const other = await projections.read('other', (tables) => tables.get('counts', 'a'));
       assert.is(other.value, 4, 'the one that was not behind has every event once');
       assert.equal(notices, ['version_changed']);
@@ -148,10 +148,19 @@ test('projections: a fold that failed is tried again after a rebuild alone, and 
     assert.is((await rejection(projections.flush())).details?.projection, 'mended');
     faulty = false;
     assert.is((await rejection(projections.flush())).details?.projection, 'mended');
+    const before = await projections.status();
+    source.append(count);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const after = await projections.status();
+    assert.equal(
+      after.map(({ seq }) => seq),
+      before.map(({ seq }) => seq),
+      'nothing moves while it has failed',
+    );
     await projections.rebuild({ only: ['mended'] });
     const { value, seq } = await projections.read('operations', (tables) => tables.get('counts', 'a'));
-    assert.is(value, 3);
-    assert.is(seq, 3);
+    assert.is(value, 4);
+    assert.is(seq, 4);
     assert.is(projections.failure, undefined);
   }));
 

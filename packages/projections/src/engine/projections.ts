@@ -1,41 +1,22 @@
 import { assert } from '@turnlog/events';
-import { type FileSystem, nodeFileSystem } from '@turnlog/log';
+import { nodeFileSystem } from '@turnlog/log';
 import { ProjectionError } from '../errors.ts';
-import { assignSlots } from './assign-slots.ts';
 import { type CheckReport, check } from './check.ts';
 import type { BuildOptions, EngineParts } from './fresh-build.ts';
-import type { DatabaseHome } from './level-database.ts';
-import { DEFAULT_LIMITS, type EngineLimits } from './limits.ts';
+import type { EngineLimits } from './limits.ts';
 import { LiveProjection } from './live-projection.ts';
 import { Mutex } from './mutex.ts';
-import { markClean, openStore, type ProjectionNotice } from './opening.ts';
+import type { ProjectionsOptions } from './open-projections.ts';
+import { markClean } from './opening.ts';
 import { dirtyPrefix, rangeOfPrefix } from './physical-keys.ts';
-import type { Projection, TableReader } from './projection.ts';
+import type { TableReader } from './projection.ts';
 import { type RebuildReport, rebuild } from './rebuild.ts';
 import { RenderedFiles } from './rendered-files.ts';
 import { Renderer } from './renderer.ts';
 import { Runner } from './runner.ts';
 import type { Slot } from './slot.ts';
 import { SnapshotTables } from './snapshot-tables.ts';
-import type { EngineClock, EventSource } from './source.ts';
 import type { TableStore } from './table-store.ts';
-
-export interface ProjectionsOptions {
-  source: EventSource;
-  projections: readonly Projection[];
-  database: DatabaseHome;
-  /** Where the files are rendered. */
-  dataDirectory: string;
-  fileSystem?: FileSystem;
-  clock: EngineClock;
-  /** Names the current run of the kernel. */
-  bootId: string;
-  /** Whether the data directory is new: then an empty database is no surprise. */
-  isNew: boolean;
-  /** Told when projections are made anew from the log, and why. */
-  onNotice?: (notice: ProjectionNotice) => void;
-  limits?: Partial<EngineLimits>;
-}
 
 export interface ProjectionStatus {
   name: string;
@@ -58,30 +39,6 @@ export interface ReadResult<Value> {
   seq: number;
 }
 
-/**
- * Opens the projections and lets them follow the log. A projection that has no rows, or rows of another
- * version, is folded from the beginning; reads of it wait for that.
- * @throws ProjectionError `store_locked`, `store_damaged` (the log lacks events that a projection has
- *   folded), `storage_full`, `store_failed`
- */
-export async function openProjections(options: ProjectionsOptions): Promise<Projections> {
-  const { source, projections, onNotice = () => undefined } = options;
-  assert(
-    new Set(projections.map(({ name }) => name)).size === projections.length,
-    'a projection has a name of its own',
-  );
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const head = source.head();
-  const { store, catalogue } = await openStore({ ...options, head, onNotice });
-  try {
-    const slots = await assignSlots({ store, catalogue, projections, limits, onNotice });
-    return new Projections(options, store, slots, limits, head);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
 /** The projections of one log: their tables to read, their files, and what keeps them true. */
 export class Projections {
   readonly #options: ProjectionsOptions;
@@ -93,7 +50,7 @@ export class Projections {
   readonly #active = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  /** Use {@link openProjections}. */
+  /** Made by `openProjections` alone. */
   constructor(
     options: ProjectionsOptions,
     store: TableStore,

@@ -7,6 +7,7 @@ import { ProjectionError } from '../errors.ts';
 import { type Engine, timerClock, withEngine } from '../testing/engine-fixture.ts';
 import type { MemoryDatabase } from '../testing/memory-database.ts';
 import { operationsProjection } from '../testing/operations-projection.ts';
+import type { Projection } from './projection.ts';
 import type { Projections } from './projections.ts';
 
 const put = (table: string, key: string, value: unknown = key) => ({ do: 'put', table, key, value });
@@ -37,6 +38,42 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   throw new Error('what was waited for did not come about');
 }
 
+/** A file system whose renames wait to be released, one by one. */
+function gatedRenames() {
+  let release: (() => void) | undefined;
+  const fileSystem: FileSystem = {
+    ...nodeFileSystem,
+    async rename(from, to) {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await nodeFileSystem.rename(from, to);
+    },
+  };
+  return {
+    fileSystem,
+    waiting: () => release !== undefined,
+    release() {
+      const open = release;
+      release = undefined;
+      open?.();
+    },
+  };
+}
+
+/** The projection of the tests, which says also what it rendered. */
+function watching(contents: (string | undefined)[]): Projection {
+  const projection = operationsProjection();
+  return {
+    ...projection,
+    async render(tables, ref) {
+      const content = await projection.render?.(tables, ref);
+      contents.push(content);
+      return content;
+    },
+  };
+}
+
 const errno = (code: string) => Object.assign(new Error(`${code}: told to fail`), { code });
 
 test('rendering: files follow the tables by themselves, and go with their last row', () =>
@@ -56,32 +93,20 @@ test('rendering: files follow the tables by themselves, and go with their last r
 
 test('rendering: a mark goes only where nothing newer was marked meanwhile', () =>
   withEngine(async (engine) => {
-    let release: () => void = () => undefined;
-    let renaming = false;
-    const fileSystem: FileSystem = {
-      ...nodeFileSystem,
-      async rename(from, to) {
-        renaming = true;
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        await nodeFileSystem.rename(from, to);
-      },
-    };
-    const projections = await engine.open([operationsProjection()], { fileSystem });
+    const gate = gatedRenames();
+    const projections = await engine.open([operationsProjection()], { fileSystem: gate.fileSystem });
     engine.source.append(put('one', 'a'));
     const flushing = projections.flush();
-    await until(async () => renaming);
+    await until(async () => gate.waiting());
     engine.source.append(put('one', 'b'));
     await projections.read('operations', () => undefined);
-    release();
+    gate.release();
     await flushing;
     assert.equal(await shown(engine, 'one'), { a: 'a' });
     assert.is(await waitingFiles(projections), 1, 'what came meanwhile is still to be rendered');
-    renaming = false;
     const again = projections.flush();
-    await until(async () => renaming);
-    release();
+    await until(async () => gate.waiting());
+    gate.release();
     await again;
     assert.equal(await shown(engine, 'one'), { a: 'a', b: 'b' });
     assert.is(await waitingFiles(projections), 0);
@@ -228,24 +253,42 @@ test('rendering: it takes at most a tenth of the time', () =>
 test('rendering: nothing is rendered from tables that do not hold yet what the log held at open', () =>
   withEngine(async (engine) => {
     for (let index = 0; index < 500; index += 1) engine.source.append(put('one', `key ${index}`));
-    const contents: string[] = [];
-    const projection = operationsProjection();
-    const watched = {
-      ...projection,
-      async render(...parameters: Parameters<NonNullable<typeof projection.render>>) {
-        const content = await projection.render?.(...parameters);
-        contents.push(content ?? '');
-        return content;
-      },
-    };
-    const projections = await engine.open([watched], {
+    const contents: (string | undefined)[] = [];
+    const projections = await engine.open([watching(contents)], {
       clock: timerClock,
       limits: { batchEventsMax: 1, renderDelayMs: 0 },
     });
     assert.is((await projections.status())[0]?.state, 'building');
     await until(async () => contents.length > 0);
-    for (const content of contents) assert.is(Object.keys(JSON.parse(content)).length, 500);
+    for (const content of contents) assert.is(Object.keys(JSON.parse(content ?? '{}')).length, 500);
     assert.is((await projections.status())[0]?.state, 'live');
+  }));
+
+test('rendering: a build that was replaced while its files were written is not rendered any more', () =>
+  withEngine(async (engine) => {
+    const gate = gatedRenames();
+    const contents: (string | undefined)[] = [];
+    const projections = await engine.open([watching(contents)], {
+      fileSystem: gate.fileSystem,
+      limits: { renderFilesMax: 1 },
+    });
+    engine.source.append(put('one', 'a'));
+    engine.source.append(put('two', 'b'));
+    const flushing = projections.flush();
+    await until(async () => gate.waiting());
+    const rebuilding = projections.rebuild();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    gate.release();
+    await Promise.all([flushing, rebuilding]);
+    assert.equal(contents, ['{"a":"a"}'], 'the second file of the old build is left to the new one');
+    const again = projections.flush();
+    await until(async () => gate.waiting());
+    gate.release();
+    await until(async () => gate.waiting());
+    gate.release();
+    await again;
+    assert.equal(await shown(engine, 'one'), { a: 'a' });
+    assert.equal(await shown(engine, 'two'), { b: 'b' });
   }));
 
 test('rendering: no file is written outside of the data directory', async () => {
