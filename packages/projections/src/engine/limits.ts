@@ -13,6 +13,8 @@ export interface EngineLimits {
   renderRetryMsMax: number;
   /** Files rendered from one snapshot, between two pauses. */
   renderFilesMax: number;
+  /** Files of those that are written at the same time. */
+  renderFilesAtOnce: number;
   /** Differences that a check names, per projection. */
   differencesMax: number;
 }
@@ -25,5 +27,6 @@ export const DEFAULT_LIMITS: EngineLimits = {
   renderRetryMs: 100,
   renderRetryMsMax: 5_000,
   renderFilesMax: 16,
+  renderFilesAtOnce: 4,
   differencesMax: 10,
 };

@@ -17,7 +17,7 @@ export class RenderedFiles {
   readonly #fileSystem: FileSystem;
   readonly #dataDirectory: string;
   /** By directory, then by file: the temporary files that lay there before this process wrote its first. */
-  readonly #leftovers = new Map<string, Map<string, string[]>>();
+  readonly #leftovers = new Map<string, Promise<Map<string, string[]>>>();
 
   constructor(fileSystem: FileSystem, dataDirectory: string) {
     this.#fileSystem = fileSystem;
@@ -73,15 +73,21 @@ export class RenderedFiles {
 
   async #sweep(path: string): Promise<void> {
     const directory = dirname(path);
-    let leftovers = this.#leftovers.get(directory);
-    if (leftovers === undefined) {
-      leftovers = await this.#listTemporaryFiles(directory);
-      this.#leftovers.set(directory, leftovers);
-    }
+    const leftovers = await this.#leftoversIn(directory);
     const ofFile = leftovers.get(basename(path));
     if (ofFile === undefined) return;
     for (const name of ofFile) await this.#fileSystem.rm(join(directory, name), { force: true });
     leftovers.delete(basename(path));
+  }
+
+  #leftoversIn(directory: string): Promise<Map<string, string[]>> {
+    let leftovers = this.#leftovers.get(directory);
+    if (leftovers === undefined) {
+      leftovers = this.#listTemporaryFiles(directory);
+      this.#leftovers.set(directory, leftovers);
+      leftovers.catch(() => this.#leftovers.delete(directory));
+    }
+    return leftovers;
   }
 
   async #listTemporaryFiles(directory: string): Promise<Map<string, string[]>> {

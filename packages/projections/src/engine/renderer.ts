@@ -5,6 +5,7 @@ import type { EngineLimits } from './limits.ts';
 import type { LiveProjection } from './live-projection.ts';
 import { Mutex } from './mutex.ts';
 import { dirtyPrefix, filePrefix, rangeOfPrefix } from './physical-keys.ts';
+import type { Projection } from './projection.ts';
 import type { RenderedFiles } from './rendered-files.ts';
 import type { Slot } from './slot.ts';
 import { SnapshotTables } from './snapshot-tables.ts';
@@ -170,7 +171,7 @@ export class Renderer {
     refs: readonly string[],
     given?: AbstractSnapshot,
   ): Promise<ProjectionError | undefined> {
-    const { store, commitLock } = this.#options;
+    const { store, commitLock, limits } = this.#options;
     // A build that was replaced is not shown any more: its successor has marks of its own.
     if (live.slot !== slot || this.#stopped) return undefined;
     const snapshot = given ?? store.snapshot();
@@ -178,17 +179,19 @@ export class Renderer {
     let first: ProjectionError | undefined;
     try {
       const tables = new SnapshotTables(store, slot.id, snapshot);
-      for (const ref of refs) {
-        if (store.get(dirtyPrefix(slot.id) + ref, snapshot) === undefined) continue;
-        try {
-          shown.push({ ref, exists: await this.#show(slot, tables, ref) });
-        } catch (error) {
-          first ??= storageError(error, `a file of ${slot.projection.name} could not be rendered`, {
-            projection: slot.projection.name,
-            file: slot.projection.fileOf?.(ref),
-          });
+      const waiting = refs.values();
+      const showWaiting = async () => {
+        for (const ref of waiting) {
+          try {
+            if (store.get(dirtyPrefix(slot.id) + ref, snapshot) === undefined) continue;
+            shown.push({ ref, exists: await this.#show(slot.projection, tables, ref) });
+          } catch (error) {
+            first ??= storageError(error, 'a file could not be rendered');
+          }
         }
-      }
+      };
+      // A disk takes several files to be synced at once in little more than the time of one.
+      await Promise.all(Array.from({ length: limits.renderFilesAtOnce }, showWaiting));
       const { seq } = tables;
       await commitLock.run(() => this.#clearMarks(slot, shown, seq));
     } finally {
@@ -197,11 +200,19 @@ export class Renderer {
     return first;
   }
 
-  async #show({ projection }: Slot, tables: SnapshotTables, ref: string): Promise<boolean> {
-    assert(projection.fileOf && projection.render, `${projection.name} renders the files it marks`);
-    const content = await projection.render(tables, ref);
-    await this.#options.files.show(projection.fileOf(ref), content);
-    return content !== undefined;
+  /** Answers whether there is such a file now. */
+  async #show(projection: Projection, tables: SnapshotTables, ref: string): Promise<boolean> {
+    const { name } = projection;
+    let file: string | undefined;
+    try {
+      assert(projection.fileOf && projection.render, `${name} renders the files it marks`);
+      file = projection.fileOf(ref);
+      const content = await projection.render(tables, ref);
+      await this.#options.files.show(file, content);
+      return content !== undefined;
+    } catch (error) {
+      throw storageError(error, `a file of ${name} could not be rendered`, { projection: name, file });
+    }
   }
 
   async #clearMarks(slot: Slot, shown: readonly Shown[], seq: number): Promise<void> {
