@@ -8,6 +8,7 @@ import {
 } from './record-operations.ts';
 
 export * from './operation.ts';
+export * from './subscriptions.ts';
 
 /** Every operation by its name: the one registry that transports, documents and the client are made of. */
 export const operations = {
