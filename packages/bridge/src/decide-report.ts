@@ -1,8 +1,8 @@
-import { assert, type ReportedEvent } from '@turnlog/events';
+import { assert, type EventMeta, type ReportedEvent } from '@turnlog/events';
 import { decideEndOfTurn, decideInterruption, decideStop } from './decide-end.ts';
-import { Draft, usageOf } from './draft.ts';
+import { Draft, type Measured, usageOf } from './draft.ts';
 import { factOf, type PlainReport } from './fact-of-report.ts';
-import { emptyGathering, type Gathering, gather } from './gathering.ts';
+import { closing, emptyGathering, type Gathering, gather } from './gathering.ts';
 import { PromptDesk } from './prompt-desk.ts';
 import type { ReportInput, ReportOutcome } from './report-outcome.ts';
 import { bridgeFields } from './state.ts';
@@ -162,36 +162,41 @@ class Decision {
   #takeEnd(report: ReportedEvent & { type: 'turn_end' }, index: number): void {
     const draft = this.#draft;
     this.#ensureTurn(report.turnId, index);
-    const usage = report.usage === undefined ? undefined : usageOf(report.usage);
     const late = this.#isLate(report.turnId);
     if (late) draft.flush();
+    const usage = report.usage === undefined ? undefined : usageOf(report.usage);
+    const measured = usage === undefined ? {} : draft.measure(usage, report.turnId);
     const gathering =
       (late ? undefined : draft.gathering) ?? emptyGathering(report.turnId, late ? '' : undefined);
-    draft.add(...decideEndOfTurn(draft.state, gathering, report, usage, draft.meta));
+    draft.add(...decideEndOfTurn(draft.state, gathering, report, usage, metaWith(draft, measured)));
+    const { untold } = closing(gathering, report.text);
+    if (untold !== '') draft.show({ type: 'text_delta', turnId: report.turnId, delta: untold });
     if (!late) draft.gathering = undefined;
-    if (usage === undefined) {
-      draft.showLast(report);
-    } else {
-      this.#showMeasured({ ...report, usage });
-    }
+    this.#showMeasured(report, measured);
   }
 
   #takeUsage(report: ReportedEvent & { type: 'usage_update' }): void {
     const draft = this.#draft;
-    const usage = usageOf(report.usage);
     draft.flush();
+    const usage = usageOf(report.usage);
+    const measured = draft.measure(usage, report.turnId);
     const turn = report.turnId === undefined ? {} : { turnId: report.turnId };
     draft.add({
       type: 'usage_updated',
       data: { ...bridgeFields(draft.state), ...turn, usage },
-      meta: draft.meta,
+      meta: metaWith(draft, measured),
     });
-    this.#showMeasured({ ...report, usage });
+    this.#showMeasured(report, measured);
   }
 
-  #showMeasured(report: ReportedEvent & { type: 'turn_end' | 'usage_update' }): void {
-    const { usage, detected } = this.#draft.measure(usageOf(report.usage), report.turnId);
-    this.#draft.showLast({ ...report, usage });
+  #showMeasured(report: ReportedEvent & { type: 'turn_end' | 'usage_update' }, measured: Measured): void {
+    const { figure, detected } = measured;
+    if (report.usage === undefined || figure === undefined) {
+      this.#draft.showLast(report);
+    } else {
+      const { contextTokens: _, ...usage } = report.usage;
+      this.#draft.showLast({ ...report, usage: { ...usage, ...figure } });
+    }
     if (detected !== undefined) this.#draft.addDetected(detected, report.turnId);
   }
 
@@ -215,10 +220,10 @@ class Decision {
 
   #takeStop(report: ReportedEvent & { type: 'closed' | 'idle_stopped' }): void {
     const draft = this.#draft;
-    const stop =
-      report.type === 'closed'
-        ? ({ reason: 'exited', exitCode: report.code } as const)
-        : ({ reason: 'idle' } as const);
+    const isIdle = report.type === 'idle_stopped';
+    const stop = isIdle
+      ? ({ reason: 'idle' } as const)
+      : ({ reason: 'exited', exitCode: report.code } as const);
     for (const prompt of this.#prompts.unclaimed()) this.#queue(prompt);
     draft.add(...decideStop(draft.state, draft.gathering, stop, draft.meta));
     draft.gathering = undefined;
@@ -240,4 +245,8 @@ class Decision {
       meta: draft.meta,
     });
   }
+}
+
+function metaWith(draft: Draft, { figure }: Measured): EventMeta {
+  return figure === undefined ? draft.meta : { ...draft.meta, figure };
 }

@@ -24,6 +24,12 @@ export interface EmittedEvent {
   fact?: number;
 }
 
+export interface Measured {
+  /** Undefined where the bridge has no session, and so no meter. */
+  figure?: { contextTokens?: number; contextWindow?: number };
+  detected?: { beforeTokens: number; afterTokens: number };
+}
+
 /** What one call has decided so far. Every fact is tried on the machine as it is added. */
 export class Draft {
   readonly facts: Fact[] = [];
@@ -83,26 +89,23 @@ export class Draft {
   }
 
   /**
-   * Puts the report of usage through the meter.
-   * @returns the usage as hosts are told it, and the facts of a compaction that only the figures show
+   * Puts a report of usage through the meter.
+   * @returns what hosts are told in its place, and the compaction that only the figures show
    */
-  measure(
-    usage: UsageReport,
-    turnId: string | undefined,
-  ): { usage: UsageReport; detected?: { beforeTokens: number; afterTokens: number } } {
-    if (this.#meter === undefined) return { usage };
+  measure(usage: UsageReport, turnId: string | undefined): Measured {
+    if (this.#meter === undefined) return {};
     const { meter, detected } = reportUsage(this.#meter, {
       provider: this.state.provider,
       ...(turnId !== undefined && { turnId }),
       usage,
     });
     this.#meter = meter;
-    const figures = {
-      ...usage,
-      ...(meter.contextTokens !== undefined && { contextTokens: meter.contextTokens }),
-      ...(meter.contextWindow !== undefined && { contextWindow: meter.contextWindow }),
+    const { contextTokens, contextWindow } = meter;
+    const figure = {
+      ...(contextTokens !== undefined && { contextTokens }),
+      ...(contextWindow !== undefined && { contextWindow }),
     };
-    return detected === undefined ? { usage: figures } : { usage: figures, detected };
+    return detected === undefined ? { figure } : { figure, detected };
   }
 
   /** The card of a compaction that nobody reported. */

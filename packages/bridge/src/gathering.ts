@@ -61,22 +61,27 @@ export function written(
   return { gathering: { ...gathering, pending: '', logged: kept }, facts: [fact] };
 }
 
-/**
- * The end of the answer, as `turn_ended` holds it.
- * @param text the whole answer, where the host reported it at the end
- */
-export function closing(
-  gathering: Gathering,
-  text: string | undefined,
-): { text?: string; whole?: boolean; thinking: string } {
-  const thinking = gathering.channel === 'thinking' ? gathering.pending : '';
-  if (text === undefined) {
-    const rest = gathering.channel === 'text' ? gathering.pending : '';
-    return rest === '' ? { thinking } : { text: rest, thinking };
+/** The end of the answer, as `turn_ended` holds it. */
+export interface Closing {
+  text?: string;
+  whole?: boolean;
+  /** Thinking that is still to be written before it. */
+  thinking: string;
+  /** The end of `text` that no delta told. */
+  untold: string;
+}
+
+/** @param text the whole answer, where the host reported it at the end */
+export function closing(gathering: Gathering, text: string | undefined): Closing {
+  const { channel, pending, logged } = gathering;
+  const thinking = channel === 'thinking' ? pending : '';
+  const gathered = channel === 'text' ? pending : '';
+  if (text === undefined)
+    return gathered === '' ? { thinking, untold: '' } : { text: gathered, thinking, untold: '' };
+  const told = logged === undefined ? undefined : logged + gathered;
+  if (logged === undefined || told === undefined || told === '' || !text.startsWith(told)) {
+    return { text, whole: true, thinking, untold: '' };
   }
-  const { logged } = gathering;
-  if (logged === undefined || logged === '' || !text.startsWith(logged))
-    return { text, whole: true, thinking };
   const rest = text.slice(logged.length);
-  return rest === '' ? { thinking } : { text: rest, thinking };
+  return { ...(rest !== '' && { text: rest }), thinking, untold: text.slice(told.length) };
 }

@@ -4,6 +4,7 @@ export type { EmittedEvent } from './draft.ts';
 export * from './evolve.ts';
 export * from './facts.ts';
 export * from './gathering.ts';
+export * from './live-events.ts';
 export * from './machine.ts';
 export * from './report-outcome.ts';
 export * from './state.ts';

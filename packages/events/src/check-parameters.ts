@@ -1,7 +1,14 @@
 import { Compile, type Validator } from 'typebox/compile';
 import { EventError } from './errors.ts';
 import { KEY_BYTES_MAX } from './keys.ts';
-import { type OperationName, type OperationParameters, operations } from './operations/index.ts';
+import {
+  type OperationName,
+  type OperationParameters,
+  operations,
+  type SubscriptionName,
+  type SubscriptionParameters,
+  subscriptions,
+} from './operations/index.ts';
 
 /** A name that a caller made up is repeated to them only so far. */
 const NAME_LENGTH_MAX = 100;
@@ -20,6 +27,26 @@ export function checkParameters<Name extends OperationName>(
   if (validator === undefined) {
     validator = Compile(operations[name].parameters);
     validators.set(name, validator);
+  }
+  if (validator.Check(parameters)) return;
+  const { field, message } = describeProblem(validator.Errors(parameters), 'parameters');
+  throw new EventError('invalid_argument', `${field} ${message}`, { operation: name, field });
+}
+
+const subscriptionValidators = new Map<SubscriptionName, Validator>();
+
+/**
+ * Checks what a caller sent to follow something.
+ * @throws EventError `invalid_argument`, naming the field
+ */
+export function checkSubscription<Name extends SubscriptionName>(
+  name: Name,
+  parameters: unknown,
+): asserts parameters is SubscriptionParameters<Name> {
+  let validator = subscriptionValidators.get(name);
+  if (validator === undefined) {
+    validator = Compile(subscriptions[name].parameters);
+    subscriptionValidators.set(name, validator);
   }
   if (validator.Check(parameters)) return;
   const { field, message } = describeProblem(validator.Errors(parameters), 'parameters');

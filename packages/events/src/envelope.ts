@@ -6,6 +6,8 @@ export interface EventMeta {
   bridgeId?: string;
   /** The number of the last reported event that this event holds (recorded bridges). */
   through?: number;
+  /** What hosts were told of a report of usage in place of what it said; empty where the meter is unknown. */
+  figure?: { contextTokens?: number; contextWindow?: number };
   /** The command that caused it. */
   commandId?: string;
 }

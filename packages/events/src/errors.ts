@@ -21,6 +21,11 @@ export const ERROR_CODES = {
   compaction_unsupported: { httpStatus: 409, advice: 'This bridge has no way to compact.' },
   no_history: { httpStatus: 409, advice: 'The source conversation holds no messages.' },
   summary_failed: { httpStatus: 502, advice: 'Nothing was changed; try again.' },
+  too_slow: { httpStatus: 429, advice: 'Read faster, or subscribe again from the last seq that you read.' },
+  overloaded: {
+    httpStatus: 503,
+    advice: 'Nothing was written; send it again in a moment, and less at once.',
+  },
   too_large: { httpStatus: 413, advice: 'Send less at once.' },
   internal: { httpStatus: 500, advice: 'This is a fault of turnlog; the daemon log has the details.' },
   storage_full: {
@@ -31,6 +36,11 @@ export const ERROR_CODES = {
     httpStatus: 503,
     advice: 'See the daemon log; the outcome is unknown, retry with the same ids.',
   },
+  unreachable: {
+    httpStatus: 503,
+    advice: 'Start the daemon, or wait for it; what a write came to is unknown, retry with the same ids.',
+  },
+  timed_out: { httpStatus: 504, advice: 'What a write came to is unknown; retry with the same ids.' },
   store_closed: { httpStatus: 503, advice: 'The daemon is stopping; connect again when it is back.' },
   store_locked: { httpStatus: 503, advice: 'Another process has this data directory open.' },
   store_damaged: {

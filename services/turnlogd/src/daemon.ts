@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BridgeState } from '@turnlog/bridge';
-import type { Envelope } from '@turnlog/events';
+import type { SubscriptionName, SubscriptionParameters } from '@turnlog/events';
 import { currentBootId, type Log, nodeFileSystem, openLog } from '@turnlog/log';
 import {
   conversations,
@@ -17,6 +17,8 @@ import { RecordedBridges } from './bridges/recorded-bridges.ts';
 import { DataDirectory } from './data-directory.ts';
 import { type Environment, systemEnvironment } from './environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
+import { LiveHub } from './live/live-hub.ts';
+import { createSubscriptions, type Followed } from './live/subscriptions.ts';
 import { type MigrateOptions, migrate } from './migrate.ts';
 import { createDispatcher, type Dispatcher } from './operations/dispatcher.ts';
 import { createHandlers } from './operations/handlers.ts';
@@ -41,7 +43,15 @@ export interface Daemon {
   readonly since: number;
   /** `ready`, or why nothing can be written. */
   readiness(): string;
-  follow(from: number, signal: AbortSignal): AsyncIterable<Envelope>;
+  /**
+   * Follows the log or the live events until the signal.
+   * @throws EventError `invalid_argument`
+   */
+  subscribe<Name extends SubscriptionName>(
+    name: Name,
+    parameters: SubscriptionParameters<Name>,
+    signal: AbortSignal,
+  ): AsyncIterable<Followed<Name>>;
   /** Brings in a CrewCode user-data directory. */
   migrate(options: MigrateOptions): Promise<MigrationReport>;
   /** Told by the transports, shown by `daemon.status`. */
@@ -87,11 +97,13 @@ async function compose(
   const { environment, onNotice, gatherWindowMs, hostReturnMs } = options;
   const streams = new KeyedLock();
   const tokenOf = await directory.ownerTokens();
-  const bridges = new RecordedBridges({
+  const live: LiveHub = new LiveHub(log, () => bridges.pendingDeltas());
+  const bridges: RecordedBridges = new RecordedBridges({
     environment,
     streams,
     append: (stream, facts) => appendFacts(log, stream, facts),
     head: () => log.head(),
+    live,
     formerState: async (bridgeId) =>
       (await projections.read('bridges', (tables) => loadBridge(tables, bridgeId))).value,
     meterOf: async (sessionKey) =>
@@ -125,7 +137,7 @@ async function compose(
     projections,
     since,
     readiness: () => log.state().state,
-    follow: (from, signal) => log.follow({ from, signal }),
+    subscribe: createSubscriptions(log, live),
     migrate: (migrateOptions) => migrate(service, migrateOptions),
     countSubscribers: (count) => {
       subscribers = count;
@@ -133,6 +145,7 @@ async function compose(
     async close() {
       await bridges.close();
       await streams.idle();
+      live.close();
       await projections.close();
       await log.close();
     },

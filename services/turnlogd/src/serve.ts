@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<RunningDaemon> {
       port,
       token: await daemon.directory.token(),
       dispatcher: daemon.dispatcher,
-      follow: daemon.follow,
+      subscribe: daemon.subscribe,
       readiness: daemon.readiness,
       logger,
     });

@@ -79,6 +79,7 @@ export class BridgeBench {
       streams: new KeyedLock(),
       append: async (stream, facts) => this.#append(stream, facts),
       head: () => this.records.length,
+      live: { during: (_stream, _before, append) => append(), show: () => {} },
       formerState: async (bridgeId) => this.#stateOf(bridgeId),
       meterOf: async () => initialMeter(),
       ownerToken: ({ bridgeId, since }) => `token of ${bridgeId} since ${since}`,

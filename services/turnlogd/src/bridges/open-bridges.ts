@@ -10,6 +10,8 @@ import {
 import type { Envelope, MeterState } from '@turnlog/events';
 import type { Environment } from '../environment.ts';
 import type { KeyedLock } from '../keyed-lock.ts';
+import type { LiveHub, PendingDelta } from '../live/live-hub.ts';
+import { scheduleOf } from '../live/schedule.ts';
 import { cancelWaits, type OpenBridge, stateOf, streamOfOpen } from './open-bridge.ts';
 import { interruption, metaOfEnd, notOpen } from './recorded-bridge-rules.ts';
 
@@ -21,6 +23,8 @@ export interface BridgeDependencies {
   /** Appends facts, all or none, and answers their records. */
   append(stream: string, facts: readonly Fact[]): Promise<readonly Envelope[]>;
   head(): number;
+  /** Told what happens, as it happens. */
+  live: Pick<LiveHub, 'during' | 'show'>;
   /** The state of a bridge that the log knows, also of one that has stopped. */
   formerState(bridgeId: string): Promise<BridgeState | undefined>;
   meterOf(sessionKey: string): Promise<MeterState>;
@@ -32,7 +36,8 @@ export interface BridgeDependencies {
 }
 
 /** What is decided for a bridge: facts to append, and how it is once they are. */
-type Decided = Pick<ReportOutcome, 'facts' | 'snapshot' | 'gathering'>;
+type Decided = Pick<ReportOutcome, 'facts' | 'snapshot' | 'gathering'> &
+  Partial<Pick<ReportOutcome, 'emitted'>>;
 
 /**
  * The bridges that are open, and the one way in which they change: append, and only then memory. A bridge
@@ -84,7 +89,10 @@ export class OpenBridges {
     const others = interrupted.map((other) => ({ other, facts: interruption(other, 'replaced') }));
     const earlier = others.flatMap(({ facts }) => facts);
     const facts = [...earlier, ...decided.facts];
-    const records = facts.length === 0 ? [] : await this.#dependencies.append(streamOfOpen(bridge), facts);
+    const stream = streamOfOpen(bridge);
+    const { append, live } = this.#dependencies;
+    const { before, after } = scheduleOf(decided.emitted ?? [], decided.facts.length, earlier.length);
+    const records = facts.length === 0 ? [] : await live.during(stream, before, () => append(stream, facts));
     for (const { other, facts } of others) {
       other.snapshot = facts.reduce(advance, other.snapshot);
       other.gathering = undefined;
@@ -92,6 +100,8 @@ export class OpenBridges {
     }
     bridge.snapshot = decided.snapshot;
     bridge.gathering = decided.gathering;
+    // In the same moment as the gathering: who subscribes finds a delta there or is told it, never both.
+    live.show(stream, after);
     this.#settle(bridge);
     return records.slice(earlier.length);
   }
@@ -126,6 +136,18 @@ export class OpenBridges {
       if (bridge.gathering === undefined || !this.#isOpen(bridge)) return;
       const { gathering, facts } = written(bridge.gathering, stateOf(bridge));
       await this.commit(bridge, { ...applied(bridge, facts), gathering });
+    });
+  }
+
+  /** The deltas that are accepted and not in the log yet. */
+  pendingDeltas(): PendingDelta[] {
+    return this.all().flatMap((bridge): PendingDelta[] => {
+      const { gathering } = bridge;
+      if (gathering === undefined || gathering.pending === '') return [];
+      const { turnId, channel, pending, through } = gathering;
+      const { bridgeId } = stateOf(bridge);
+      const event = { type: `${channel}_delta` as const, bridgeId, turnId, delta: pending };
+      return [{ stream: streamOfOpen(bridge), event, through }];
     });
   }
 

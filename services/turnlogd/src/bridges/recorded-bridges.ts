@@ -17,6 +17,7 @@ import {
   streamOfBridge,
 } from '@turnlog/events';
 import { DaemonError } from '../errors.ts';
+import type { PendingDelta } from '../live/live-hub.ts';
 import { cancelWaits, hostIsHere, type OpenBridge, openBridge, stateOf } from './open-bridge.ts';
 import { type BridgeDependencies, OpenBridges } from './open-bridges.ts';
 import { emittedOf, isSameBridge, sessionKeyFor, unseen } from './recorded-bridge-rules.ts';
@@ -62,6 +63,11 @@ export class RecordedBridges {
         since,
       };
     });
+  }
+
+  /** The deltas that are accepted and not in the log yet. */
+  pendingDeltas(): PendingDelta[] {
+    return this.#open.pendingDeltas();
   }
 
   get size(): number {

@@ -1,10 +1,12 @@
-import { type Envelope, ERROR_CODES, type ErrorCode, TurnlogError } from '@turnlog/events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { ERROR_CODES, type ErrorCode, TurnlogError } from '@turnlog/events';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import type { Daemon } from '../daemon.ts';
 import { DaemonError } from '../errors.ts';
 import { type Dispatcher, errorBodyOf } from '../operations/dispatcher.ts';
 import { type Access, createAccess } from './access.ts';
@@ -22,8 +24,7 @@ export interface HttpOptions {
   port: number;
   token: string;
   dispatcher: Dispatcher;
-  /** The log from a seq on, until the signal. */
-  follow(from: number, signal: AbortSignal): AsyncIterable<Envelope>;
+  subscribe: Daemon['subscribe'];
   /** What `/readyz` says: `ready`, or what keeps the daemon from accepting. */
   readiness(): string;
   logger: FastifyBaseLogger;
@@ -68,14 +69,34 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   server.post<{ Params: { operation: string } }>('/v1/:operation', async (request) => ({
     result: await options.dispatcher.callUnchecked(request.params.operation, request.body ?? {}),
   }));
-  server.get<{ Querystring: { from?: string } }>('/v1/events', (request, reply) => {
+  const stream = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    open: (signal: AbortSignal) => AsyncIterable<{ seq?: number }>,
+  ) => {
     if (subscriptions.size >= SUBSCRIBERS_MAX) {
       throw new DaemonError('too_large', `at most ${SUBSCRIBERS_MAX} subscriptions at once`);
     }
-    const from = firstSeq(request);
-    const subscription = subscribe(options, reply, from, stopping.signal);
+    const gone = new AbortController();
+    reply.raw.on('close', () => gone.abort());
+    const signal = AbortSignal.any([stopping.signal, gone.signal]);
+    const events = open(signal);
+    reply.hijack();
+    const subscription = streamEvents(reply.raw, events, signal).catch((error: unknown) => {
+      request.log.error({ err: error }, 'a subscription has failed');
+    });
     subscriptions.add(subscription);
     void subscription.finally(() => subscriptions.delete(subscription));
+  };
+  server.get<{ Querystring: EventsQuery }>('/v1/events', (request, reply) => {
+    const from = seqAfter(request.headers) ?? seqOf(request.query.from ?? '1');
+    stream(request, reply, (signal) => options.subscribe('log.subscribe', { from }, signal));
+  });
+  server.get<{ Querystring: LiveQuery }>('/v1/live', (request, reply) => {
+    const { from: asked, ...filter } = request.query;
+    const from = seqAfter(request.headers) ?? (asked === undefined ? undefined : seqOf(asked));
+    const parameters = { ...filter, ...(from !== undefined && { from }) };
+    stream(request, reply, (signal) => options.subscribe('live.subscribe', parameters, signal));
   });
   answerErrors(server);
 
@@ -107,36 +128,27 @@ async function listen(server: FastifyInstance, { host, port }: HttpOptions): Pro
   }
 }
 
-/** Ends with the daemon, or with the subscriber, whichever is first. */
-async function subscribe(
-  options: HttpOptions,
-  reply: FastifyReply,
-  from: number,
-  stopping: AbortSignal,
-): Promise<void> {
-  const gone = new AbortController();
-  reply.hijack();
-  reply.raw.on('close', () => gone.abort());
-  const signal = AbortSignal.any([stopping, gone.signal]);
-  try {
-    await streamEvents(reply.raw, options.follow(from, signal), signal);
-  } catch (error) {
-    options.logger.error({ error: errorBodyOf(error) }, 'a subscription has failed');
-  }
+interface EventsQuery {
+  from?: string;
 }
 
-/** Where a subscription begins: after the last event it saw, else at `from`, else at the first. */
-function firstSeq(request: FastifyRequest<{ Querystring: { from?: string } }>): number {
-  const last = request.headers['last-event-id'];
-  const asked = last === undefined ? (request.query.from ?? '1') : String(last);
-  const seq = /^\d{1,15}$/.test(asked) ? Number(asked) : Number.NaN;
-  const from = last === undefined ? seq : seq + 1;
-  if (!(from >= 1)) {
-    throw new DaemonError('invalid_argument', 'from must be a seq: a whole number from 1 on', {
-      field: 'from',
-    });
-  }
-  return from;
+interface LiveQuery extends EventsQuery {
+  bridgeId?: string;
+  conversationKey?: string;
+}
+
+/** The seq after the last event that a returning subscriber saw. */
+function seqAfter(headers: IncomingHttpHeaders): number | undefined {
+  const last = headers['last-event-id'];
+  return last === undefined ? undefined : seqOf(String(last)) + 1;
+}
+
+function seqOf(text: string): number {
+  const seq = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (seq >= 1) return seq;
+  throw new DaemonError('invalid_argument', 'from must be a seq: a whole number from 1 on', {
+    field: 'from',
+  });
 }
 
 function answerErrors(server: FastifyInstance): void {
