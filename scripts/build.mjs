@@ -29,7 +29,8 @@ export function buildIfStale() {
   return entry;
 }
 
-function packageDirectories() {
+/** Of everything that is built, which is everything that is published. */
+export function packageDirectories() {
   return ['packages', 'services'].flatMap((group) =>
     readdirSync(join(root, group))
       .map((name) => join(root, group, name))

@@ -194,9 +194,11 @@ test('two writers: both stay in the log, one turn at a time, and a dead one bloc
 test('two writers: an append that expects a revision that is gone is refused, and names the head', async () => {
   await withHost(async ({ daemon: { log } }) => {
     const append = (id: string, expectedRevision: number) =>
-      log.append('conversation:c', [{ id, type: 'conversation_cleared', data: { n: id } }], {
-        expectedRevision,
-      });
+      log.append(
+        'conversation:c',
+        [{ id, type: 'conversation_cleared', data: { conversationKey: 'c', reason: 'requested' } }],
+        { expectedRevision },
+      );
     assert.is((await append('A1', 0)).revision, 1);
     const refused = await append('B1', 0).then(
       () => undefined,

@@ -175,7 +175,7 @@ test('events: from a seq on, then live, without a gap and each as its own messag
     const stopped = new AbortController();
     const seen: Envelope[] = [];
     const reading = (async () => {
-      for await (const event of client.follow(3, stopped.signal)) {
+      for await (const event of client.subscribe({ from: 3, signal: stopped.signal })) {
         seen.push(event);
         if (event.seq === 82) stopped.abort();
       }

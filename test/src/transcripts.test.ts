@@ -144,6 +144,21 @@ test('remove: a save that was on its way revives nothing, one that knows of the 
   });
 });
 
+test('base: a seq that the log does not have yet is refused', async () => {
+  await withHost(async (host) => {
+    const client = new Client(host);
+    client.rows = [user('q1')];
+    await client.save();
+    const late = new Client(host);
+    late.base = 999_999;
+    await late.save().then(
+      () => assert.unreachable('such a base was taken'),
+      (error) => assert.is(error.code, 'invalid_argument'),
+    );
+    assert.equal(await stored(host), [user('q1')]);
+  });
+});
+
 test('700 rows saved at every change: what is logged grows with the change', async () => {
   await withHost(async (host) => {
     const client = new Client(host);

@@ -1,7 +1,7 @@
 import { initialMeter } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { GATHER_LENGTH_MAX } from './gathering.ts';
+import { GATHER_BYTES_MAX } from './gathering.ts';
 import { phaseOf } from './state.ts';
 import { givenBridge, report, told } from './testing.ts';
 
@@ -85,7 +85,7 @@ test('deltas: text and thinking keep their order', () => {
 test('deltas: written as soon as enough is gathered, and before anything that is not a delta', () => {
   const bridge = givenBridge();
   report(bridge, { type: 'turn_start', turnId: 't1' });
-  const long = 'x'.repeat(GATHER_LENGTH_MAX);
+  const long = 'x'.repeat(GATHER_BYTES_MAX);
   assert.equal(told(report(bridge, { type: 'text_delta', turnId: 't1', delta: long }).facts), [
     { type: 'turn_output', turnId: 't1', text: long },
   ]);

@@ -39,6 +39,7 @@ class Decision {
     switch (report.type) {
       case 'prompt':
         if (!this.#prompts.waits(index)) this.#queue(report);
+        else if (this.#prompts.isClaimed(index)) this.#draft.coverWithLast();
         break;
       case 'turn_start':
         this.#takeStart(report, index);
@@ -97,6 +98,7 @@ class Decision {
 
   #startTurn(turnId: string, index: number): void {
     this.#interrupt('replaced');
+    if (!this.#startsTurn) this.#draft.addOfOthers(this.#input.endsOfOthers());
     const prompt = this.#prompts.claim(turnId, index) ?? this.#waitingPrompt(turnId);
     this.#draft.add({
       type: 'turn_started',
@@ -131,7 +133,12 @@ class Decision {
 
   /** A report of a turn that nobody started starts it; one of a turn that is over is late and does not. */
   #ensureTurn(turnId: string, index: number): void {
-    if (!this.#isOpen(turnId) && !this.#isLate(turnId)) this.#startTurn(turnId, index);
+    if (this.#isOpen(turnId) || this.#isLate(turnId)) return;
+    // The start holds nothing of the report itself, which may be a delta that waits in memory.
+    const { number } = this.#draft;
+    this.#draft.number = number - 1;
+    this.#startTurn(turnId, index);
+    this.#draft.number = number;
   }
 
   #isOpen(turnId: string): boolean {

@@ -12,7 +12,7 @@ import {
 } from '@turnlog/events';
 import type { Fact } from './facts.ts';
 import { type Gathering, written } from './gathering.ts';
-import { advance, type BridgeSnapshot } from './machine.ts';
+import { advance, type BridgeSnapshot, restoreBridge } from './machine.ts';
 import { type BridgeState, bridgeFields } from './state.ts';
 
 /** A report that hosts are told; a prompt is not. */
@@ -69,6 +69,11 @@ export class Draft {
     }
   }
 
+  /** Facts about other bridges, in their place among those of this one. */
+  addOfOthers(facts: readonly Fact[]): void {
+    this.facts.push(...facts);
+  }
+
   /** Tells hosts of a report that is in no fact. */
   show(report: ToldReport): void {
     this.emitted.push({ event: this.#live(report) });
@@ -78,6 +83,15 @@ export class Draft {
   showLast(report: ToldReport): void {
     assert(this.facts.length > 0, 'there is a fact that holds the report');
     this.emitted.push({ event: this.#live(report), fact: this.facts.length - 1 });
+  }
+
+  /** The last fact holds the report that is being taken as well: it need not be sent again. */
+  coverWithLast(): void {
+    this.flush();
+    const fact = this.facts.pop();
+    assert(fact !== undefined, 'there is a fact that holds the report');
+    this.facts.push({ ...fact, meta: { ...fact.meta, ...this.meta } });
+    this.snapshot = restoreBridge({ ...this.state, through: this.number });
   }
 
   /** Writes what is gathered, so that the facts keep the order of the reports. */

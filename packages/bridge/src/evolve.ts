@@ -50,6 +50,8 @@ function changed(state: BridgeState, fact: Fact): BridgeState {
       if (turnId !== undefined && turnId === state.turn?.turnId) {
         return { ...state, turn: { ...state.turn, hasPrompt: true } };
       }
+      // One that comes after its turn waits for nothing.
+      if (turnId !== undefined && state.recentTurnIds.includes(turnId)) return state;
       const prompt = { promptId, text, ...(turnId !== undefined && { turnId }) };
       return { ...state, waitingPrompts: [...state.waitingPrompts, prompt] };
     }
@@ -79,6 +81,7 @@ function changed(state: BridgeState, fact: Fact): BridgeState {
     case 'usage_updated':
     case 'compaction_requested':
     case 'compaction_detected':
+    case 'reports_accepted':
     case 'abort_requested':
     case 'stop_requested':
       return state;

@@ -22,6 +22,7 @@ export type FactType =
   | 'compaction_completed'
   | 'compaction_failed'
   | 'compaction_detected'
+  | 'reports_accepted'
   | 'abort_requested'
   | 'stop_requested';
 
@@ -51,6 +52,7 @@ const FACT_TYPES: ReadonlySet<string> = new Set<FactType>([
   'compaction_completed',
   'compaction_failed',
   'compaction_detected',
+  'reports_accepted',
   'abort_requested',
   'stop_requested',
 ]);

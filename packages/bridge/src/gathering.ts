@@ -3,8 +3,8 @@ import { type BridgeState, bridgeFields } from './state.ts';
 
 /** How long a delta may wait for others before it is written. */
 export const GATHER_WINDOW_MS = 500;
-/** How much is gathered before it is written at once, in UTF-16 units. */
-export const GATHER_LENGTH_MAX = 8_192;
+/** How much is gathered before it is written at once, in bytes of UTF-8. */
+export const GATHER_BYTES_MAX = 8_192;
 /** A longer answer is not kept in memory to be compared with the text of the turn's end. */
 const LOGGED_TEXT_LENGTH_MAX = 1_048_576;
 
@@ -39,7 +39,7 @@ export function gather(
   const { gathering: ready, facts } =
     channel === gathering.channel ? { gathering, facts: [] } : written(gathering, state);
   const grown = { ...ready, channel, pending: ready.pending + delta, through };
-  if (grown.pending.length < GATHER_LENGTH_MAX) return { gathering: grown, facts };
+  if (Buffer.byteLength(grown.pending) < GATHER_BYTES_MAX) return { gathering: grown, facts };
   const full = written(grown, state);
   return { gathering: full.gathering, facts: [...facts, ...full.facts] };
 }

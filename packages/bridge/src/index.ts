@@ -1,4 +1,5 @@
 export * from './decide-end.ts';
+export * from './decide-flush.ts';
 export * from './decide-report.ts';
 export type { EmittedEvent } from './draft.ts';
 export * from './evolve.ts';

@@ -94,6 +94,7 @@ export function structuralEventsOf(event: CommittedEvent): LiveEvent[] {
     case 'bridge_requested':
     case 'turn_output':
     case 'compaction_requested':
+    case 'reports_accepted':
     case 'abort_requested':
     case 'stop_requested':
     case 'conversation_cleared':
@@ -106,6 +107,7 @@ export function structuralEventsOf(event: CommittedEvent): LiveEvent[] {
     case 'transcript_saved':
     case 'transcript_removed':
     case 'migration_completed':
+    case 'command_completed':
       return [];
   }
 }

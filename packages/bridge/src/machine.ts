@@ -77,6 +77,7 @@ export const bridgeMachine = machineSetup.createMachine({
         compaction_completed: keep,
         compaction_failed: keep,
         compaction_detected: keep,
+        reports_accepted: keep,
         abort_requested: keep,
         stop_requested: keep,
       },

@@ -23,6 +23,11 @@ export class PromptDesk {
     return report?.type === 'prompt' && this.#turnOf(report, index) !== -1;
   }
 
+  /** Whether the prompt at this place was given to a turn that began before it. */
+  isClaimed(index: number): boolean {
+    return this.waits(index) && !this.#waiting.has(index);
+  }
+
   /** The prompt of the turn that starts at this place: the one that names it, else the first before it. */
   claim(turnId: string, index: number): Prompt | undefined {
     const named = [...this.#waiting].find(([, prompt]) => prompt.turnId === turnId);

@@ -13,12 +13,14 @@ export interface ReportInput {
   reports: readonly ReportedEvent[];
   /** The number of the first report. */
   first: number;
+  /** The ends of the turns that the conversation's other bridges have open; asked for as a turn begins. */
+  endsOfOthers: () => readonly Fact[];
   /** Makes an id for a prompt whose host gave it none. */
   newPromptId: () => string;
 }
 
 export interface ReportOutcome {
-  /** What is to be appended, all of it at once. */
+  /** What is to be appended, all of it at once; also what happens to others. */
   facts: Fact[];
   /** The machine once it is. */
   snapshot: BridgeSnapshot;

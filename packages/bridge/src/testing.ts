@@ -12,6 +12,8 @@ export interface RecordedBridge {
   accepted: number;
   meter: MeterState | undefined;
   madeIds: number;
+  /** What a turn that begins does to others. */
+  endsOfOthers: Fact[];
   /** Every fact so far. */
   log: Fact[];
 }
@@ -31,6 +33,7 @@ export function givenBridge(given: { provider?: string; meter?: MeterState } = {
     accepted: 0,
     meter: given.meter,
     madeIds: 0,
+    endsOfOthers: [],
     log: [requested, started],
   };
 }
@@ -43,6 +46,7 @@ export function report(bridge: RecordedBridge, ...reports: ReportedEvent[]): Rep
     meter: bridge.meter,
     reports,
     first: bridge.accepted + 1,
+    endsOfOthers: () => bridge.endsOfOthers,
     newPromptId: () => `p${++bridge.madeIds}`,
   });
   bridge.snapshot = outcome.snapshot;

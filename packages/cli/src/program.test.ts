@@ -1,82 +1,10 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { readdir } from 'node:fs/promises';
 import { findDaemon } from '@turnlog/client';
 import { openDaemon, serve } from '@turnlog/turnlogd';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EXIT } from './exit-codes.ts';
-import { run } from './program.ts';
-
-const KEY = 'thread:\u001b]0;evil\u0007"tab" 1';
-
-interface Done {
-  exitCode: number;
-  stdout: string;
-  stderr: string;
-}
-
-class Captured extends Writable {
-  text = '';
-
-  constructor(
-    readonly isTTY: boolean,
-    readonly columns: number,
-  ) {
-    super();
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
-}
-
-async function turnlog(
-  arguments_: string[],
-  options: { env?: Record<string, string>; isTTY?: boolean; columns?: number } = {},
-): Promise<Done> {
-  const { env = {}, isTTY = false, columns = 80 } = options;
-  const stdout = new Captured(isTTY, columns);
-  const stderr = new Captured(false, columns);
-  const exitCode = await run(arguments_, { stdout, stderr, env });
-  return { exitCode, stdout: stdout.text, stderr: stderr.text };
-}
-
-/** A data directory with one conversation of one turn. */
-async function withData(task: (data: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'turnlog-cli-'));
-  try {
-    const data = join(directory, 'data');
-    const daemon = await openDaemon({ dataDirectory: data });
-    const { dispatcher } = daemon;
-    await dispatcher.call('bridge.record', { bridgeId: 'b', provider: 'codex', conversationKey: KEY });
-    const events = [
-      { type: 'prompt', text: 'hello\u001b[2J' },
-      { type: 'turn_start', turnId: 't1' },
-      { type: 'turn_end', turnId: 't1', text: 'two\nlines' },
-    ];
-    await dispatcher.call('bridge.event', { bridgeId: 'b', events });
-    await daemon.close();
-    await task(data);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** Both ways of every command: on the directory alone, and through a daemon that runs on it. */
-async function bothWays(task: (data: string, way: string) => Promise<void>): Promise<void> {
-  await withData(async (data) => {
-    await task(data, 'directory');
-    const running = await serve({ dataDirectory: data, port: 0 });
-    try {
-      await task(data, 'daemon');
-    } finally {
-      await running.stop();
-    }
-  });
-}
+import { bothWays, KEY, turnlog, withData, withDirectory } from './testing/run-command.ts';
 
 test('status: says where it looked and how the projections stand', async () => {
   await bothWays(async (data, way) => {
@@ -197,17 +125,24 @@ test('usage: a mistyped command or option is said so, with a status of its own',
 });
 
 test('nothing there: reading says so, and makes nothing', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'turnlog-cli-'));
-  try {
-    for (const command of [['status'], ['conversations'], ['show', 'x'], ['log'], ['rebuild']]) {
+  await withDirectory(async (directory) => {
+    for (const command of [
+      ['status'],
+      ['conversations'],
+      ['show', 'x'],
+      ['replay', 'x'],
+      ['log'],
+      ['clear', 'x'],
+      ['reset', 'x'],
+      ['rebuild'],
+      ['verify'],
+    ]) {
       const done = await turnlog([...command, '--json'], { env: { TURNLOG_DATA: directory } });
       assert.is(done.exitCode, EXIT.failed);
       assert.is(JSON.parse(done.stderr).error.code, 'invalid_argument');
     }
     assert.equal(await readdir(directory), []);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  });
 });
 
 test('locked: while a daemon of another kind holds the directory, the command says which process', async () => {

@@ -42,8 +42,8 @@ async function openTarget(context: Context, create: boolean): Promise<Target> {
       place: `the daemon at ${client.address}`,
       daemon: undefined,
       call: (name, parameters) => client.call(name, parameters),
-      follow: (from, signal) => client.follow(from, signal),
-      close: async () => {},
+      follow: (from, signal) => client.subscribe({ from, signal, reconnect: false }),
+      close: async () => client.close(),
     };
   }
   if (!create && !(await isStore(dataDirectory))) {

@@ -1,68 +1,102 @@
-import type { Envelope, OperationName, OperationParameters, OperationResult } from '@turnlog/events';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { ClientError, errorOf } from './errors.ts';
+import type {
+  Envelope,
+  LiveEvent,
+  OperationName,
+  OperationParameters,
+  OperationResult,
+  SubscriptionParameters,
+} from '@turnlog/events';
+import { callSync } from './call-sync.ts';
+import { Connection } from './connection.ts';
+import type { Locate } from './endpoint.ts';
+import { ClientError } from './errors.ts';
+import { type FollowOptions, followLive, followLog } from './follow.ts';
+import { type Call, type Namespaces, namespacesOf } from './namespaces.ts';
+import { type OpenedBridge, RecordedBridge, type RecordOptions } from './recorded-bridge.ts';
+import type { FrameAnswer } from './report-sender.ts';
+import { CALL_TIMEOUT_MS, timeoutOf } from './timeouts.ts';
 
-export interface Client {
+/**
+ * The operations of a daemon, as `call(name, …)` and by their names, as in `conversation.load(…)`; and what
+ * takes more than one call. The connection is opened when it is needed, and again when it was lost.
+ */
+export interface Client extends Namespaces {
+  /** Where the daemon is, for people. */
   readonly address: string;
-  call<Name extends OperationName>(
-    name: Name,
-    parameters: OperationParameters<Name>,
-  ): Promise<OperationResult<Name>>;
-  /** The log from a seq on, and then as it grows, until the signal or the end of the connection. */
-  follow(from: number, signal: AbortSignal): AsyncIterable<Envelope>;
+  readonly call: Call;
+  readonly transcripts: Namespaces['transcripts'] & {
+    /**
+     * `transcripts.saveBatch` for the teardown of a host: blocks until it is acknowledged.
+     * @throws ClientError also `timed_out`, after which what it came to is unknown
+     */
+    saveBatchSync(
+      entries: OperationParameters<'transcripts.saveBatch'>['entries'],
+      options?: { timeoutMs?: number },
+    ): OperationResult<'transcripts.saveBatch'>;
+  };
+  /** Opens a bridge whose events this host reports, or goes on with one that is open. */
+  recordBridge(options: RecordOptions): Promise<RecordedBridge>;
+  /**
+   * The log from a seq on (1 unless said) and then as it grows, every event once and in order, also over
+   * restarts of the daemon.
+   * @throws ClientError `internal` where an event is missing; whatever does not pass by itself
+   */
+  subscribe(options?: FollowOptions & SubscriptionParameters<'log.subscribe'>): AsyncIterable<Envelope>;
+  /**
+   * The live events of bridges: with `from` the structural ones from a seq on, then everything as it
+   * happens; without it what happens from now on.
+   */
+  live(options?: FollowOptions & SubscriptionParameters<'live.subscribe'>): AsyncIterable<LiveEvent>;
+  /** Ends the connection. Subscriptions and recorded bridges end by themselves. */
+  close(): void;
 }
 
-/** A client of the daemon at an address, such as `http://127.0.0.1:7717`. */
-export function createClient(options: { address: string; token: string }): Client {
-  const { address, token } = options;
-  const authorization = `Bearer ${token}`;
+const SYNC_TIMEOUT_MS = 5_000;
+
+/** A client of the daemon that is found where `locate` says. */
+export function clientOf(connection: Connection): Client {
+  const call: Call = async (name, parameters, options = {}) => {
+    const { timeoutMs = timeoutOf(name), signal } = options;
+    const result = await connection.call(name, JSON.stringify(parameters), { timeoutMs, signal });
+    return result as OperationResult<typeof name>;
+  };
+  const callFrom = (name: OperationName) => (parameters: string) =>
+    connection.call(name, parameters, { timeoutMs: CALL_TIMEOUT_MS });
+  const namespaces = namespacesOf(call);
   return {
-    address,
-    async call(name, parameters) {
-      const response = await request(`${address}/v1/${name}`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/json' },
-        body: JSON.stringify(parameters),
-      });
-      const body: unknown = await response.json().catch(() => undefined);
-      if (!response.ok) throw errorOf(body, response.status);
-      return (body as { result: OperationResult<typeof name> }).result;
+    ...namespaces,
+    get address() {
+      return connection.address;
     },
-    async *follow(from, signal) {
-      const response = await request(`${address}/v1/events?from=${from}`, {
-        headers: { authorization },
-        signal,
-      });
-      if (!response.ok || response.body === null) {
-        throw errorOf(await response.json().catch(() => undefined), response.status);
-      }
-      const messages = response.body
-        .pipeThrough(new TextDecoderStream())
-        .pipeThrough(new EventSourceParserStream());
-      let expected = from;
-      try {
-        for await (const message of messages) {
-          const event = JSON.parse(message.data) as Envelope;
-          if (event.seq !== expected) {
-            throw new ClientError('internal', `expected event ${expected} of the log and got ${event.seq}`);
-          }
-          expected += 1;
-          yield event;
-        }
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
+    call,
+    transcripts: {
+      ...namespaces.transcripts,
+      saveBatchSync: (entries, { timeoutMs = SYNC_TIMEOUT_MS } = {}) =>
+        callSync(
+          connection.locate(),
+          'transcripts.saveBatch',
+          JSON.stringify({ entries }),
+          timeoutMs,
+        ) as OperationResult<'transcripts.saveBatch'>,
     },
+    async recordBridge(options) {
+      const { onEmitted, queueEventsMax, queueBytesMax, timing, ...request } = options;
+      const opened: OpenedBridge = await call('bridge.record', request);
+      const event = callFrom('bridge.event') as (parameters: string) => Promise<FrameAnswer>;
+      return new RecordedBridge(options, opened, { event, stop: callFrom('bridge.stop') });
+    },
+    subscribe: (options = {}) => followLog(connection, options),
+    live: (options = {}) => followLive(connection, options),
+    close: () => connection.close(),
   };
 }
 
-async function request(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw new ClientError('store_closed', `no daemon answers at ${new URL(url).origin}`, undefined, {
-      cause: error,
-    });
+/** A client of the daemon at an address, such as `http://127.0.0.1:7717`. */
+export function createClient({ address, token }: { address: string; token: string }): Client {
+  const protocol = URL.canParse(address) ? new URL(address).protocol : '';
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new ClientError('invalid_argument', 'address must be such as http://127.0.0.1:7717');
   }
+  const locate: Locate = () => [{ address, token }];
+  return clientOf(new Connection(locate, address));
 }

@@ -1,3 +1,10 @@
-export * from './client.ts';
-export * from './errors.ts';
-export * from './find-daemon.ts';
+export { type Client, createClient } from './client.ts';
+export { type ConnectOptions, connect, findDaemon } from './connect.ts';
+export type { CallOptions } from './connection.ts';
+export * from './data-directory.ts';
+export { ClientError } from './errors.ts';
+export type { FollowOptions } from './follow.ts';
+export type { DaemonAddress } from './locate-daemon.ts';
+export type { Call, Method, Namespaces } from './namespaces.ts';
+export { RecordedBridge, type RecordOptions } from './recorded-bridge.ts';
+export { SENDER_TIMING, type SenderTiming } from './report-sender.ts';

@@ -6,10 +6,12 @@ export const ERROR_CODES = {
     advice: 'Send the bearer token from the file "token" in the data directory.',
   },
   forbidden_origin: { httpStatus: 403, advice: 'Call from the address that the daemon itself printed.' },
+  forbidden: { httpStatus: 403, advice: 'This token does not open that; use the one of the data directory.' },
   not_owner: { httpStatus: 403, advice: 'Use the ownerToken that starting the bridge answered.' },
   operation_not_found: { httpStatus: 404, advice: 'See the list of operations in README.md.' },
   conversation_not_found: { httpStatus: 404, advice: 'List what exists with conversation.list.' },
   bridge_not_found: { httpStatus: 404, advice: 'Open it first with bridge.record.' },
+  token_not_found: { httpStatus: 404, advice: 'List what exists with token.list.' },
   provider_not_found: { httpStatus: 404, advice: 'Use one of the providers that the message names.' },
   revision_conflict: { httpStatus: 409, advice: 'Read the stream again and decide anew.' },
   event_conflict: {

@@ -21,3 +21,4 @@ export {
 export * from './operations/index.ts';
 export * from './process-identity.ts';
 export * from './schema.ts';
+export { type Upcaster, type UpcasterRegistry, upcast, upcastWith, versionOf } from './upcast.ts';

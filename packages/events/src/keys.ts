@@ -51,6 +51,8 @@ export const streamOf = {
   session: (sessionKey: string) => `session:${sessionKey}`,
   bridge: (bridgeId: string) => `bridge:${bridgeId}`,
   migration: (source: string) => `migration:${source}`,
+  /** Of commands that changed nothing else. */
+  commands: () => 'commands',
 } as const;
 
 /** The stream of what happens on a bridge: its conversation's, or its own where it has none. */
@@ -61,6 +63,10 @@ export function streamOfBridge(bridge: { bridgeId: string; conversationKey?: str
 }
 
 const PROVIDER = /^(codex|claude|opencode|pi|hermes|crewcoder|grok|ollama|openrouter|plugin:.+|acp:.+)$/su;
+
+export function isProvider(value: string): boolean {
+  return PROVIDER.test(value) && isKey(value);
+}
 
 /** @throws EventError `provider_not_found` */
 export function assertProvider(value: string): void {

@@ -1,4 +1,5 @@
 import type { Envelope, TurnlogError } from '@turnlog/events';
+import { LogError } from './errors.ts';
 import type { LogLimits } from './limits.ts';
 import type { PreparedAppend } from './prepare-append.ts';
 
@@ -19,30 +20,40 @@ export interface QueuedAppend extends PreparedAppend {
   reject(error: TurnlogError): void;
 }
 
-/** An append that waits for room, not yet encoded. It answers its caller itself where it is refused. */
-export type WaitingAppend = { prepare(): QueuedAppend | undefined; reject(error: TurnlogError): void };
-
 /**
- * Appends in the order they came. Up to its limits they are held encoded; beyond, callers wait in line with
- * what they brought, so that the queue's own memory is bounded and whoever awaits his appends is slowed.
+ * Appends in the order they came, encoded. Whoever awaits his appends is slowed to the speed of the disk;
+ * whoever does not is refused once the queue holds as many bytes, or as many appends, as it may.
  */
 export class AppendQueue {
   readonly #limits: LogLimits;
   #queued: QueuedAppend[] = [];
-  #queuedBytes = 0;
-  #waiting: WaitingAppend[] = [];
+  #bytes = 0;
 
   constructor(limits: LogLimits) {
     this.#limits = limits;
   }
 
   get isEmpty(): boolean {
-    return this.#queued.length === 0 && this.#waiting.length === 0;
+    return this.#queued.length === 0;
   }
 
-  add(append: WaitingAppend): void {
-    if (this.#waiting.length > 0 || !this.#hasRoom()) this.#waiting.push(append);
-    else this.#enter(append);
+  /**
+   * Takes an append. One alone is never too much, whatever its size.
+   * @throws LogError `overloaded`
+   */
+  add(append: QueuedAppend): void {
+    const { queueBytesMax, queueAppendsMax } = this.#limits;
+    const isOver = this.#bytes + append.bytes > queueBytesMax || this.#queued.length >= queueAppendsMax;
+    if (isOver && !this.isEmpty) {
+      throw new LogError('overloaded', 'too many appends wait for the disk', {
+        bytes: this.#bytes,
+        bytesMax: queueBytesMax,
+        appends: this.#queued.length,
+        appendsMax: queueAppendsMax,
+      });
+    }
+    this.#queued.push(append);
+    this.#bytes += append.bytes;
   }
 
   /** Takes the next group off the queue: at least one append where there is one. */
@@ -58,40 +69,15 @@ export class AppendQueue {
       count += 1;
     }
     const group = this.#queued.splice(0, count);
-    for (const append of group) this.#queuedBytes -= append.bytes;
-    this.#admit();
+    for (const append of group) this.#bytes -= append.bytes;
     return group;
   }
 
   /** Refuses everything that waits. */
   rejectAll(error: TurnlogError): void {
-    const refused = [...this.#queued, ...this.#waiting];
+    const refused = this.#queued;
     this.#queued = [];
-    this.#waiting = [];
-    this.#queuedBytes = 0;
+    this.#bytes = 0;
     for (const append of refused) append.reject(error);
-  }
-
-  #hasRoom(): boolean {
-    return (
-      this.#queuedBytes < this.#limits.queueBytesMax && this.#queued.length < this.#limits.queueAppendsMax
-    );
-  }
-
-  #admit(): void {
-    let admitted = 0;
-    for (const append of this.#waiting) {
-      if (!this.#hasRoom()) break;
-      this.#enter(append);
-      admitted += 1;
-    }
-    if (admitted > 0) this.#waiting.splice(0, admitted);
-  }
-
-  #enter(append: WaitingAppend): void {
-    const prepared = append.prepare();
-    if (prepared === undefined) return;
-    this.#queued.push(prepared);
-    this.#queuedBytes += prepared.bytes;
   }
 }

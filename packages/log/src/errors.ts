@@ -22,6 +22,14 @@ export function closedError(): LogError {
   return new LogError('store_closed', 'the log is closed');
 }
 
+/** What LevelDB says of files that it cannot make sense of, or that are cut to nothing or gone. */
+const BROKEN = /Corruption|\.(ldb|sst): Invalid argument|does not exist|No such file|not found/iu;
+
+/** Whether a database is damaged, rather than kept from working by the system. */
+export function isBroken(error: unknown): boolean {
+  return codesOf(error).includes('LEVEL_CORRUPTION') || BROKEN.test(reasonOf(error));
+}
+
 /** Says in turnlog's words why the store failed: `storage_full`, or `store_failed`. */
 export function storeErrorOf(cause: unknown, doing: string): TurnlogError {
   if (cause instanceof TurnlogError) return cause;
@@ -33,9 +41,11 @@ export function storeErrorOf(cause: unknown, doing: string): TurnlogError {
 
 /** The same for a read, which fails with `store_closed` where the log was closed under it. */
 export function readErrorOf(cause: unknown): TurnlogError {
-  return codesOf(cause).some((code) => CLOSED.has(code))
-    ? closedError()
-    : storeErrorOf(cause, 'reading the log');
+  if (cause instanceof TurnlogError) return cause;
+  if (codesOf(cause).some((code) => CLOSED.has(code))) return closedError();
+  if (!isBroken(cause)) return storeErrorOf(cause, 'reading the log');
+  const message = `a database of the log is damaged (${reasonOf(cause)})`;
+  return new LogError('store_damaged', message, undefined, { cause });
 }
 
 /** Every code of an error and its causes, outermost first. */

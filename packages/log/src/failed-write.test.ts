@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from './open-log.ts';
@@ -91,22 +92,40 @@ test('index: what it has not written yet is seen by every lookup', () =>
     await log.close();
   }));
 
-test('queue: beyond its limits appends wait in line and still come in order', () =>
+test('queue: what is over its bytes or its number is refused and says so, what is in it comes in order', () =>
   inDirectory(async (directory) => {
-    const limits = { queueAppendsMax: 3, groupEventsMax: 2 };
-    const log = await openLog({ directory, clock, limits });
-    const texts = Array.from({ length: 40 }, (_, place) => `${place}`);
+    for (const limits of [{ queueAppendsMax: 3 }, { queueBytesMax: 60 }]) {
+      const data = join(directory, Object.keys(limits).join());
+      const log = await openLog({ directory: data, clock, limits: { ...limits, groupEventsMax: 2 } });
+      const alone = await log.append('a', [said('x'.repeat(500))]);
+      assert.is(alone.seq, 1, 'one alone is never too much');
+
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, place) => log.append('a', [said(`${place} ${'x'.repeat(10)}`)])),
+      );
+      const accepted = outcomes.filter(({ status }) => status === 'fulfilled').length;
+      assert.is(accepted, 3);
+      for (const outcome of outcomes.slice(accepted)) {
+        assert.ok(outcome.status === 'rejected' && outcome.reason.code === 'overloaded');
+      }
+      assert.is(log.state().state, 'ready');
+      await log.append('a', [said('later')]);
+      const texts = (await collect(log.read({ from: 2 }))).map(({ id }) => id.slice(0, 5).trim());
+      assert.equal(texts, ['0 xxx', '1 xxx', '2 xxx', 'later']);
+      await log.close();
+    }
+  }));
+
+test('queue: awaited appends of any number go through, one after the other', () =>
+  inDirectory(async (directory) => {
+    const log = await openLog({ directory, clock, limits: { queueAppendsMax: 2, groupEventsMax: 1 } });
+    const write = async (writer: number) => {
+      for (let count = 0; count < 20; count++) await log.append(`s${writer}`, [said(`${writer} ${count}`)]);
+    };
+    await Promise.all([write(1), write(2)]);
+    assert.is(log.head(), 40);
     const refused = failureOf(log.append('', [said('no stream')]));
-    const results = await Promise.all(texts.map((text) => log.append('a', [said(text)])));
     assert.is((await refused).code, 'invalid_argument');
-    assert.equal(
-      results.map(({ seq }) => seq),
-      texts.map((_, place) => place + 1),
-    );
-    assert.equal(
-      (await collect(log.read())).map(({ id }) => id),
-      texts,
-    );
     await log.close();
   }));
 

@@ -7,7 +7,8 @@ import { codesOf } from './errors.ts';
 export type FileSystem = Pick<
   typeof node,
   'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'rm' | 'stat' | 'unlink'
->;
+> &
+  Partial<Pick<typeof node, 'statfs'>>;
 
 export const nodeFileSystem: FileSystem = node;
 

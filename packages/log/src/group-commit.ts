@@ -1,6 +1,6 @@
 import { assert, decodeValue, type Envelope, encodeValue, type TurnlogError } from '@turnlog/events';
 import { AppendQueue, type AppendResult, type QueuedAppend } from './append-queue.ts';
-import { closedError, damagedAt, storeErrorOf } from './errors.ts';
+import { closedError, storeErrorOf } from './errors.ts';
 import { type Known, type KnownEvent, type Outcome, type PlannedRecord, planGroup } from './group-plan.ts';
 import type { LogLimits } from './limits.ts';
 import { type AnyNewEvent, type AppendOptions, prepareAppend } from './prepare-append.ts';
@@ -30,6 +30,8 @@ export interface GroupCommitParts {
   head: number;
   /** Called with each group once it is on disk, before its callers are answered. */
   onCommitted(events: readonly Envelope[], bytes: number): void;
+  /** Called once, with why nothing more is written. */
+  onFailed(error: TurnlogError): void;
 }
 
 export class GroupCommit {
@@ -52,31 +54,22 @@ export class GroupCommit {
     return this.#head;
   }
 
-  /** Why nothing more is written. */
-  get failure(): TurnlogError | undefined {
-    return this.#failure;
-  }
-
   append(stream: string, events: readonly AnyNewEvent[], options: AppendOptions): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       if (this.#isClosing) return reject(closedError());
       if (this.#failure !== undefined) return reject(this.#failure);
-      const prepare = (): QueuedAppend | undefined => {
-        try {
-          return Object.assign(prepareAppend(stream, events, options), { resolve, reject });
-        } catch (error) {
-          reject(error);
-          return undefined;
-        }
-      };
-      this.#queue.add({ prepare, reject });
+      // What this throws, the promise is rejected with.
+      this.#queue.add(Object.assign(prepareAppend(stream, events, options), { resolve, reject }));
       this.#start();
     });
   }
 
   /** Ends writing for good: the first reason counts. What waits is refused with it. */
   fail(error: TurnlogError): void {
-    this.#failure ??= error;
+    if (this.#failure === undefined) {
+      this.#failure = error;
+      this.#parts.onFailed(error);
+    }
     this.#queue.rejectAll(this.#failure);
   }
 
@@ -170,7 +163,7 @@ export class GroupCommit {
       const seqs = await index.seqsOf(ids);
       for (const [id, seq] of seqs) {
         const envelope = await reader.one(seq);
-        if (envelope.id !== id) throw damagedAt(seq, `the index takes event ${seq} for that of another id`);
+        if (envelope.id !== id) throw index.damage(`it takes event ${seq} for that of another id`);
         events.set(id, { envelope, data: encodeValue(envelope.data) });
       }
     }

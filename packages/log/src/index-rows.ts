@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { Envelope } from '@turnlog/events';
-import { NUMBER_BYTES, numberBytes, numberOf, writeNumber } from './seq-key.ts';
+import { NUMBER_BYTES, numberOf, writeNumber } from './seq-key.ts';
 import type { Row } from './store.ts';
 
 /*
@@ -9,7 +10,10 @@ import type { Row } from './store.ts';
  *   e <stream> <revision>  → seq        every event of a stream in order
  *   h <stream>             → revision   the head of a stream
  *   i <id>                 → seq        the event of an id that a caller gave
- *   m <name>               → …          the checkpoint and the mark of how it was closed
+ *   m checkpoint           → seq        the last event that these rows hold
+ *   m mark                 → …          how it was closed
+ *
+ * A number is followed by a CRC-32 of key and number, for LevelDB gives a damaged value back as it is.
  *
  * Streams and ids stand as the first sixteen bytes of their SHA-256, so that hostile names are keys like any
  * other. Whoever follows a row to its event checks that the event bears the name.
@@ -62,20 +66,36 @@ export function idKey(id: string): Buffer {
   return namedKey(ID_ROW, nameBytes(id));
 }
 
+const CHECKSUM_BYTES = 4;
+
+/** The value of a row that holds a number. */
+export function sealedNumber(key: Buffer, value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(NUMBER_BYTES + CHECKSUM_BYTES);
+  writeNumber(bytes, value, 0);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, NUMBER_BYTES), crc32(key)), NUMBER_BYTES);
+  return bytes;
+}
+
+/** The number that a row holds; undefined where the row is damaged. */
+export function numberInRow(key: Buffer, value: Buffer): number | undefined {
+  if (value.length !== NUMBER_BYTES + CHECKSUM_BYTES) return undefined;
+  const number = value.subarray(0, NUMBER_BYTES);
+  return value.readUInt32BE(NUMBER_BYTES) === crc32(number, crc32(key)) ? numberOf(number) : undefined;
+}
+
 /** The rows of a batch of events, with the checkpoint that belongs to them. */
 export function rowsOf(entries: readonly IndexEntry[], nameOf: (stream: string) => Buffer): Row[] {
   const rows: Row[] = [];
   const heads = new Map<string, number>();
-  const put = (key: Buffer, value: Buffer) => rows.push([key, value]);
+  const put = (key: Buffer, value: number) => rows.push([key, sealedNumber(key, value)]);
   for (const { seq, stream, revision, id } of entries) {
-    const seqBytes = numberBytes(seq);
-    put(eventKey(nameOf(stream), revision), seqBytes);
-    if (id !== undefined) put(idKey(id), seqBytes);
+    put(eventKey(nameOf(stream), revision), seq);
+    if (id !== undefined) put(idKey(id), seq);
     heads.set(stream, revision);
   }
-  for (const [stream, revision] of heads) put(headKey(nameOf(stream)), numberBytes(revision));
+  for (const [stream, revision] of heads) put(headKey(nameOf(stream)), revision);
   const last = entries.at(-1);
-  if (last !== undefined) put(CHECKPOINT_KEY, numberBytes(last.seq));
+  if (last !== undefined) put(CHECKPOINT_KEY, last.seq);
   return rows;
 }
 

@@ -28,7 +28,17 @@ export type {
 } from './log-types.ts';
 export { type OpenLogOptions, openLog } from './open-log.ts';
 export { lockedError, nodeProcessTable, type Owner, type ProcessTable, readOwner } from './owner.ts';
+export { PatientRetry, type PatientRetryOptions, systemTimer, type Timer } from './patient-retry.ts';
 export { PAYLOAD_PART, type PayloadPartStub } from './payload-parts.ts';
 export type { AnyNewEvent, AppendOptions } from './prepare-append.ts';
-export { classicStore, type Database, type DatabaseName, putRows, type Row, type Store } from './store.ts';
+export { hasRoom } from './room.ts';
+export {
+  classicStore,
+  type Database,
+  type DatabaseName,
+  droppedLines,
+  putRows,
+  type Row,
+  type Store,
+} from './store.ts';
 export type { Verification, VerifyOptions, VerifyProblem } from './verify-records.ts';

@@ -27,8 +27,14 @@ export const STREAM_BYTES_MAX = 4096 + 64;
 /** Problems that one verification lists; more are only counted. */
 export const PROBLEMS_MAX = 1000;
 
+/** What LevelDB gathers in memory before it becomes a table. */
+const WRITE_BUFFER_BYTES = 4 * MIB;
+
 /** What is scanned when a log is opened: LevelDB may hold two write buffers that reached no table yet. */
-export const TAIL_BYTES = 2 * 4 * MIB;
+export const TAIL_BYTES = 2 * WRITE_BUFFER_BYTES;
+
+/** The room that must be free before a store is closed to be opened again, for opening writes tables. */
+export const ROOM_BYTES = 3 * WRITE_BUFFER_BYTES;
 
 /** One page of a scan. */
 export const PAGE_BYTES = MIB;
@@ -38,7 +44,7 @@ export interface LogLimits {
   /** What one synced batch takes; a single append may be larger. */
   groupBytesMax: number;
   groupEventsMax: number;
-  /** What waits encoded for a batch. Above it an append waits, not yet encoded, for room. */
+  /** What may wait for a batch, encoded; what comes above it is refused, unless nothing else waits. */
   queueBytesMax: number;
   queueAppendsMax: number;
   /** Committed events kept in memory for those who follow the head closely. */
@@ -48,15 +54,20 @@ export interface LogLimits {
   cachedStreamsMax: number;
   /** Events that may be committed and not yet written to the index. */
   indexBacklogEventsMax: number;
+  /** How long a store that failed waits before it is looked at again; each failure to open it doubles that. */
+  reopenDelayMs: number;
+  reopenDelayMsMax: number;
 }
 
 export const DEFAULT_LIMITS: LogLimits = {
   groupBytesMax: 4 * MIB,
   groupEventsMax: 4096,
-  queueBytesMax: 64 * MIB,
+  queueBytesMax: 256 * MIB,
   queueAppendsMax: 65_536,
   recentBytesMax: 4 * MIB,
   recentEventsMax: 1024,
   cachedStreamsMax: 10_000,
   indexBacklogEventsMax: 16_384,
+  reopenDelayMs: 250,
+  reopenDelayMsMax: 5_000,
 };

@@ -24,7 +24,12 @@ export interface FollowOptions {
   signal?: AbortSignal;
 }
 
-export type LogState = { state: 'ready' } | { state: 'read_only'; reason: TurnlogError };
+/**
+ * `read_only`: a write has failed, and nothing is written until the store was opened again; `unavailable`:
+ * it could not be opened again so far, and nothing is read either. Both pass by themselves once their
+ * reason has gone, unless it is `store_damaged`.
+ */
+export type LogState = { state: 'ready' } | { state: 'read_only' | 'unavailable'; reason: TurnlogError };
 
 /** What came to light when the log was opened. */
 export interface OpeningReport {

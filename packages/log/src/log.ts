@@ -1,7 +1,7 @@
 import type { Envelope } from '@turnlog/events';
 import type { AppendResult } from './append-queue.ts';
-import { closedError, damagedAt, LogError } from './errors.ts';
-import { GroupCommit } from './group-commit.ts';
+import { callAll } from './call-all.ts';
+import { closedError } from './errors.ts';
 import type { LogLimits } from './limits.ts';
 import type {
   CommitListener,
@@ -11,20 +11,16 @@ import type {
   ReadOptions,
   ReadStreamOptions,
 } from './log-types.ts';
-import { assertNotAhead, type OpenedIndex } from './open-index.ts';
+import { assertNotAhead } from './open-index.ts';
 import { type AnyNewEvent, type AppendOptions, assertCount, assertStream } from './prepare-append.ts';
 import { RecentEvents } from './recent-events.ts';
-import type { RecordReader } from './record-reader.ts';
-import type { Database } from './store.ts';
+import { ReopeningStore, type ReopeningStoreParts } from './reopening-store.ts';
+import { firstRevisionFrom, revisionIn, streamEvents } from './stream-reads.ts';
 import { type Verification, type VerifyOptions, verifyRecords } from './verify-records.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-export interface LogParts {
-  database: Database;
-  reader: RecordReader;
-  index: OpenedIndex;
-  head: number;
-  clock: () => number;
+export interface LogParts
+  extends Pick<ReopeningStoreParts, 'opened' | 'reopen' | 'hasRoom' | 'after' | 'clock'> {
   limits: LogLimits;
   /** Gives back what the opening took besides the databases. */
   release(): Promise<void>;
@@ -33,46 +29,51 @@ export interface LogParts {
 /** The append-only log: what is in it is on disk, in one order, and never changes. */
 export class Log {
   readonly opening: OpeningReport;
-  readonly #parts: LogParts;
-  readonly #writer: GroupCommit;
+  readonly #release: () => Promise<void>;
+  readonly #store: ReopeningStore;
   readonly #recent: RecentEvents;
   readonly #listeners = new Set<CommitListener>();
+  readonly #reopeningListeners = new Set<() => void>();
   /** Given at every commit and at the close. */
   readonly #signal = new WakeSignal();
   #closing: Promise<void> | undefined;
 
   /** Made by `openLog` alone. */
-  constructor(parts: LogParts, opening: OpeningReport) {
-    this.#parts = parts;
+  constructor({ release, ...parts }: LogParts, opening: OpeningReport) {
     this.opening = opening;
+    this.#release = release;
     this.#recent = new RecentEvents(parts.limits);
-    this.#writer = new GroupCommit({
+    this.#store = new ReopeningStore({
       ...parts,
-      index: parts.index.index,
-      onCommitted: (events, bytes) => this.#committed(events, bytes),
+      onCommitted: (events, bytes) => {
+        this.#recent.add(events, bytes);
+        this.#committed(events);
+      },
+      onFound: (events) => this.#committed(events),
+      onReopened: () => callAll(this.#reopeningListeners, (listener) => listener()),
     });
   }
 
   /**
    * Appends events to a stream, all or none. Resolves when they are on disk.
    *
-   * Where the queue is full the append waits in line, and its promise with it: whoever awaits his appends is
-   * slowed to the speed of the disk. The events must not be changed before the promise settles.
-   * @throws TurnlogError `revision_conflict`, `event_conflict`, `invalid_argument`, `too_large`; `storage_full`
-   *   and `store_failed`: the outcome is unknown, a retry with the same ids decides; `store_closed`
+   * Whoever awaits his appends is slowed to the speed of the disk; what waits is bounded. The events must not
+   * be changed before the promise settles.
+   * @throws TurnlogError `revision_conflict`, `event_conflict`, `invalid_argument`, `too_large`, `overloaded`;
+   *   `storage_full` and `store_failed`: the outcome is unknown, and once the log is ready again a retry with
+   *   the same ids decides; `store_closed`
    */
   append(stream: string, events: readonly AnyNewEvent[], options: AppendOptions = {}): Promise<AppendResult> {
-    return this.#writer.append(stream, events, options);
+    return this.#store.append(stream, events, options);
   }
 
   /** The seq of the last committed event; 0 for an empty log. */
   head(): number {
-    return this.#writer.head;
+    return this.#store.head;
   }
 
   state(): LogState {
-    const reason = this.#writer.failure;
-    return reason === undefined ? { state: 'ready' } : { state: 'read_only', reason };
+    return this.#store.state();
   }
 
   /** Events in the order of the log, none left out. Sees everything acknowledged before it is begun. */
@@ -96,7 +97,20 @@ export class Log {
     let last = Math.min(to ?? Number.MAX_SAFE_INTEGER, this.head());
     if (limit !== undefined && reverse) first = Math.max(first, last - limit + 1);
     else if (limit !== undefined) last = Math.min(last, first + limit - 1);
-    yield* this.#parts.reader.pages({ from: first, to: last, reverse });
+    while (first <= last) {
+      const opened = await this.#store.ready();
+      try {
+        for await (const page of opened.reader.pages({ from: first, to: last, reverse })) {
+          const end = page.at(-1)?.seq ?? first;
+          if (reverse) last = end - 1;
+          else first = end + 1;
+          yield page;
+        }
+        return;
+      } catch (error) {
+        if (!this.#store.wasReplaced(opened, error)) throw error;
+      }
+    }
   }
 
   /** The events of one stream, by revision. */
@@ -107,53 +121,39 @@ export class Log {
     assertStream(stream);
     assertCount('from', from, 1);
     assertCount('limit', limit, 0);
-    const head = await this.revisionOf(stream);
-    const last = Math.min(head, from + limit - 1);
-    let expected = from;
-    if (expected > last) return;
-    for await (const places of this.#parts.index.index.placesOf(stream, from)) {
-      const wanted = places.filter(({ revision }) => revision <= last);
-      for (const event of await this.#parts.reader.many(wanted.map(({ seq }) => seq))) {
-        if (event.stream !== stream || event.revision !== expected) {
-          throw damagedAt(
-            event.seq,
-            `the index takes event ${event.seq} for revision ${expected} of ${stream}`,
-          );
+    const last = Math.min(await this.revisionOf(stream), from + limit - 1);
+    let next = from;
+    while (next <= last) {
+      const opened = await this.#store.ready();
+      try {
+        for await (const event of streamEvents(opened, stream, next, last)) {
+          next = event.revision + 1;
+          yield event;
         }
-        yield event;
-        expected += 1;
+      } catch (error) {
+        if (!this.#store.wasReplaced(opened, error)) throw error;
       }
-      if (expected > last) return;
     }
-    throw new LogError('store_damaged', `the index has lost revision ${expected} of ${stream}`, {
-      stream,
-      expected,
-    });
   }
 
   /** How many events a stream has; 0 for one that nobody appended to. */
   async revisionOf(stream: string): Promise<number> {
     assertStream(stream);
     this.#assertOpen();
-    return (await this.#parts.index.index.revisionsOf(new Set([stream]))).get(stream) ?? 0;
+    return await this.#store.reading((opened) => revisionIn(opened, stream));
   }
 
   /** The seq of the event that has this id, given by whoever appended it. */
   async seqOf(id: string): Promise<number | undefined> {
     this.#assertOpen();
-    return (await this.#parts.index.index.seqsOf([id])).get(id);
+    return await this.#store.reading(async ({ index }) => (await index.index.seqsOf([id])).get(id));
   }
 
   /** The first revision of a stream whose event has this seq or a later one; its head + 1 where none has. */
   async firstRevisionFrom(stream: string, seq: number): Promise<number> {
-    let low = 1;
-    let high = (await this.revisionOf(stream)) + 1;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if ((await this.#parts.index.index.placeOf(stream, middle)).seq < seq) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    assertStream(stream);
+    this.#assertOpen();
+    return await this.#store.reading((opened) => firstRevisionFrom(opened, stream, seq));
   }
 
   /**
@@ -189,10 +189,22 @@ export class Log {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Calls a listener each time the store was opened again after a failed write. What became of appends that
+   * had failed is known from then on.
+   * @returns how to stop listening
+   */
+  onReopened(listener: () => void): () => void {
+    this.#reopeningListeners.add(listener);
+    return () => this.#reopeningListeners.delete(listener);
+  }
+
   /** Looks at every record and names what is damaged or missing; goes on behind damage. */
   async verify(options: VerifyOptions = {}): Promise<Verification> {
     this.#assertOpen();
-    return await verifyRecords(this.#parts.reader, this.head(), options);
+    return await this.#store.reading(({ reader, index }) =>
+      verifyRecords({ reader, index: index.index, head: this.head() }, options),
+    );
   }
 
   /**
@@ -211,29 +223,15 @@ export class Log {
   }
 
   async #close(): Promise<void> {
-    await this.#writer.close();
     try {
-      // A log that failed may have an index that failed: it is not marked as closed in order.
-      if (this.#writer.failure === undefined) await this.#parts.index.close();
-      else await this.#parts.index.abandon();
+      await this.#store.close();
     } finally {
-      await this.#parts.database.close();
-      await this.#parts.release();
+      await this.#release();
     }
   }
 
-  #committed(events: readonly Envelope[], bytes: number): void {
-    this.#recent.add(events, bytes);
-    for (const listener of this.#listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        // The events are on disk whatever a listener does. Its fault is not swallowed, but thrown outside.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+  #committed(events: readonly Envelope[]): void {
+    callAll(this.#listeners, (listener) => listener(events));
     this.#signal.give();
   }
 

@@ -1,22 +1,22 @@
 import type { TurnlogError } from '@turnlog/events';
-import { codesOf, LogError, storeErrorOf } from './errors.ts';
-import { CHECKPOINT_KEY, entryOf, MARK_KEY, nameBytes, rowsOf } from './index-rows.ts';
+import { codesOf, isBroken, LogError, storeErrorOf } from './errors.ts';
+import { CHECKPOINT_KEY, entryOf, MARK_KEY, nameBytes, numberInRow, rowsOf } from './index-rows.ts';
 import type { LogLimits } from './limits.ts';
 import type { RecordReader } from './record-reader.ts';
-import { numberOf } from './seq-key.ts';
 import { type Database, putRows, type Store } from './store.ts';
 import { StreamIndex } from './stream-index.ts';
 
 /*
  * Opening and closing the index, which is written unsynced.
  *
- * Its mark, written synced, says under which boot of the kernel it is open, or that it was closed in order.
+ * What LevelDB says that it left out when it opened it is gone from anywhere among its rows, so then it is made
+ * anew. Its mark, written synced, says under which boot of the kernel it is open, or that it was closed in order.
  * A killed process loses nothing that the kernel has, so under the same boot it is caught up from its
  * checkpoint. Another boot without a closing mark may have lost any row of it: then it is made anew. A
  * checkpoint beyond the log's head is looked at first, for it proves that the log lost what it had.
  */
 
-const INDEX_VERSION = 1;
+const INDEX_VERSION = 2;
 
 interface IndexMark {
   version: number;
@@ -48,33 +48,36 @@ export async function openIndex(parts: OpenIndexParts): Promise<OpenedIndex> {
   let database = await openOrRemove(store);
   let rebuilt = false;
   try {
-    let checkpoint = await checkpointOf(database);
-    assertNotAhead('the index', checkpoint, head);
-    if (!isSound(await markOf(database), bootId)) {
+    const found = await stateOf(database, store, bootId);
+    assertNotAhead('the index', found.checkpoint, head);
+    if (!found.isSound) {
       rebuilt = head > 0;
       await database.close();
       await store.destroy('index');
       database = await store.open('index', 'create');
-      checkpoint = 0;
     }
+    const checkpoint = found.isSound ? found.checkpoint : 0;
     await writeMark(database, { version: INDEX_VERSION, bootId, closed: false });
     await catchUp(database, reader, checkpoint, head);
   } catch (error) {
     await database.close();
     throw storeErrorOf(error, 'opening the index');
   }
-  const index = new StreamIndex(database, limits);
+  const index = new StreamIndex(database, limits, head);
   return {
     index,
     rebuilt,
     async close() {
       await index.settled();
-      await writeMark(database, { version: INDEX_VERSION, bootId, closed: true });
+      const isWhole = !index.isDamaged;
+      if (isWhole) await writeMark(database, { version: INDEX_VERSION, bootId, closed: true });
       await database.close();
+      if (!isWhole) await store.destroy('index');
     },
     async abandon() {
       await index.settled();
       await database.close();
+      if (index.isDamaged) await store.destroy('index');
     },
   };
 }
@@ -95,9 +98,9 @@ async function openOrRemove(store: Store): Promise<Database> {
   try {
     return await store.open('index', mode);
   } catch (error) {
-    const isBroken =
+    const mayBeRemoved =
       !codesOf(error).includes('LEVEL_LOCKED') && isDamage(storeErrorOf(error, 'opening the index'));
-    if (!isBroken) throw error;
+    if (!mayBeRemoved) throw error;
     await store.destroy('index');
     return await store.open('index', 'create');
   }
@@ -109,14 +112,23 @@ function isDamage(error: TurnlogError): boolean {
   return error.code !== 'storage_full' && !OUT_OF_REACH.test(error.message);
 }
 
-function isSound(mark: IndexMark | undefined, bootId: string): boolean {
-  return mark?.version === INDEX_VERSION && (mark.closed || mark.bootId === bootId);
-}
-
-async function checkpointOf(database: Database): Promise<number> {
-  const value = await database.get(CHECKPOINT_KEY);
-  // One that cannot be read proves nothing; the rows are made anew from the beginning.
-  return value === undefined ? 0 : (numberOf(value) ?? 0);
+/** How far the rows reach, and whether they may be relied upon. What cannot be read may not. */
+async function stateOf(
+  database: Database,
+  store: Store,
+  bootId: string,
+): Promise<{ checkpoint: number; isSound: boolean }> {
+  try {
+    const value = await database.get(CHECKPOINT_KEY);
+    const checkpoint = value === undefined ? 0 : numberInRow(CHECKPOINT_KEY, value);
+    const mark = await markOf(database);
+    const isWhole = checkpoint !== undefined && (await store.dropped('index')).length === 0;
+    const isKept = mark?.version === INDEX_VERSION && (mark.closed || mark.bootId === bootId);
+    return { checkpoint: checkpoint ?? 0, isSound: isWhole && isKept };
+  } catch (error) {
+    if (!isBroken(error)) throw error;
+    return { checkpoint: 0, isSound: false };
+  }
 }
 
 async function markOf(database: Database): Promise<IndexMark | undefined> {

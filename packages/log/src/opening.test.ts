@@ -141,9 +141,9 @@ test('index: caught up under the same boot, made anew under another or where it 
     };
     await expectWhole('boot-2', false);
 
-    await setMark(directory, { version: 1, bootId: 'boot-2', closed: false });
+    await setMark(directory, { version: 2, bootId: 'boot-2', closed: false });
     await expectWhole('boot-2', false);
-    await setMark(directory, { version: 1, bootId: 'boot-2', closed: false });
+    await setMark(directory, { version: 2, bootId: 'boot-2', closed: false });
     await expectWhole('boot-3', true);
     await setMark(directory, { version: 99, bootId: 'boot-3', closed: true });
     await expectWhole('boot-3', true);

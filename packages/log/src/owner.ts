@@ -50,7 +50,10 @@ export const nodeProcessTable: ProcessTable = {
   },
 };
 
-/** The process that the file names, if that very process runs; it may be this one. */
+/**
+ * The process that the file names, if that very process runs. It may be this one: what another copy of this
+ * module has open here is not kept from us by the kernel's lock, which belongs to the process.
+ */
 export async function findRunningOwner(
   fileSystem: FileSystem,
   directory: string,

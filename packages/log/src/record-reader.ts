@@ -28,6 +28,7 @@ export class RecordReader {
    * @throws TurnlogError `store_damaged`, naming the seq; `store_closed`
    */
   async *pages(range: SeqRange): AsyncGenerator<Envelope[], void, undefined> {
+    if (range.from > range.to) return;
     const step = range.reverse ? -1 : 1;
     let expected = range.reverse ? range.to : range.from;
     for await (const rows of this.rows(range)) {

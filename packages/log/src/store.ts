@@ -23,7 +23,10 @@ export interface Store {
   open(name: DatabaseName, mode: 'create' | 'existing'): Promise<Database>;
   /** Takes a closed database away. */
   destroy(name: DatabaseName): Promise<void>;
-  /** What the engine says that it left out when it last opened the database, line by line. */
+  /**
+   * What the engine says that it left out when it opened the database, line by line: of `log` at the last
+   * opening; of `index`, which is made anew after such a report, also at the one before.
+   */
   dropped(name: DatabaseName): Promise<string[]>;
 }
 
@@ -45,6 +48,12 @@ export async function putRows(
 }
 
 const DROPPED = /dropping|Corruption/u;
+
+/** The lines of LevelDB's reports that say that it left something out. */
+export async function droppedLines(fileSystem: FileSystem, reports: readonly string[]): Promise<string[]> {
+  const texts = await Promise.all(reports.map((path) => readTextFile(fileSystem, path)));
+  return texts.flatMap((text) => (text ?? '').split('\n').filter((line) => DROPPED.test(line)));
+}
 
 /** LevelDB in two directories under the data directory. */
 export function classicStore(directory: string, fileSystem: FileSystem = nodeFileSystem): Store {
@@ -74,8 +83,11 @@ export function classicStore(directory: string, fileSystem: FileSystem = nodeFil
     },
 
     async dropped(name) {
-      const text = await readTextFile(fileSystem, join(pathOf(name), 'LOG'));
-      return (text ?? '').split('\n').filter((line) => DROPPED.test(line));
+      const reports = name === 'log' ? ['LOG'] : ['LOG', 'LOG.old'];
+      return await droppedLines(
+        fileSystem,
+        reports.map((report) => join(pathOf(name), report)),
+      );
     },
   };
 }

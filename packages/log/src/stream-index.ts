@@ -1,24 +1,11 @@
-import { assert, type TurnlogError } from '@turnlog/events';
+import type { TurnlogError } from '@turnlog/events';
 import { BoundedMap } from './bounded-map.ts';
-import { LogError, readErrorOf, storeErrorOf } from './errors.ts';
+import { isBroken, LogError, storeErrorOf } from './errors.ts';
 import { IndexBacklog } from './index-backlog.ts';
-import {
-  eventKey,
-  headKey,
-  type IndexEntry,
-  idKey,
-  nameBytes,
-  revisionOfEventKey,
-  rowsOf,
-} from './index-rows.ts';
+import { IndexReader, PLACES_PER_PAGE, type StreamPlace } from './index-reader.ts';
+import { headKey, type IndexEntry, idKey, nameBytes, rowsOf } from './index-rows.ts';
 import type { LogLimits } from './limits.ts';
-import { numberOf } from './seq-key.ts';
 import { type Database, putRows } from './store.ts';
-
-/** Where an event of a stream lies. */
-export type StreamPlace = Pick<IndexEntry, 'revision' | 'seq'>;
-
-const PLACES_PER_PAGE = 32;
 
 /** Many rows in one batch cost less each, and of each stream only the last head is written. */
 const ENTRIES_PER_WRITE = 1024;
@@ -32,6 +19,7 @@ const ENTRIES_PER_WRITE = 1024;
  */
 export class StreamIndex {
   readonly #database: Database;
+  readonly #rows: IndexReader;
   readonly #limits: LogLimits;
   /** What is being written, and what was committed since. */
   #leaving = new IndexBacklog();
@@ -41,17 +29,39 @@ export class StreamIndex {
   #writing: Promise<void> | undefined;
   #onFailure: ((error: TurnlogError) => void) | undefined;
   #failed = false;
+  #damaged = false;
+  /** The last event whose rows are in the database. */
+  #writtenSeq: number;
 
-  constructor(database: Database, limits: LogLimits) {
+  constructor(database: Database, limits: LogLimits, writtenSeq: number) {
     this.#database = database;
+    this.#rows = new IndexReader(database, (what) => this.damage(what));
     this.#limits = limits;
+    this.#writtenSeq = writtenSeq;
     this.#revisions = new BoundedMap(limits.cachedStreamsMax);
     this.#names = new BoundedMap(limits.cachedStreamsMax);
   }
 
-  /** @param listener told when a write fails; nothing more is written then, and lookups go on */
+  /** @param listener told when a write fails or damage is found; nothing more is written then, and lookups go on */
   onFailure(listener: (error: TurnlogError) => void): void {
     this.#onFailure = listener;
+  }
+
+  /** Whether damage was found: then it is of no use any more, and is made anew at the next opening. */
+  get isDamaged(): boolean {
+    return this.#damaged;
+  }
+
+  /** Says that a row of the index is wrong or missing. @returns what its reader is told */
+  damage(what: string, details: Record<string, unknown> = {}): LogError {
+    this.#damaged = true;
+    this.#failed = true;
+    const error = new LogError('store_failed', `the index is damaged (${what}) and is made anew; try again`, {
+      ...details,
+      database: 'index',
+    });
+    this.#onFailure?.(error);
+    return error;
   }
 
   /** Takes in events that were just committed. They are found from now on. */
@@ -112,7 +122,7 @@ export class StreamIndex {
       if (seq === undefined) unknown.push(id);
       else seqs.set(id, seq);
     }
-    const values = await this.#getMany(unknown.map(idKey));
+    const values = await this.#rows.numbersOf(unknown.map(idKey));
     for (const [place, id] of unknown.entries()) {
       const seq = values[place];
       if (seq !== undefined) seqs.set(id, seq);
@@ -124,22 +134,10 @@ export class StreamIndex {
   async *placesOf(stream: string, fromRevision: number): AsyncGenerator<StreamPlace[], void, undefined> {
     // Looked at first: whatever leaves the backlog after this is in the database before the iterator begins.
     const unwritten = [...this.#leaving.of(stream), ...this.#backlog.of(stream)];
-    const name = this.#nameOf(stream);
-    const bounds = { gte: eventKey(name, fromRevision), lte: eventKey(name, Number.MAX_SAFE_INTEGER) };
     let last = fromRevision - 1;
-    const iterator = this.#database.iterator(bounds);
-    try {
-      for (;;) {
-        const rows = await iterator.nextv(PLACES_PER_PAGE);
-        if (rows.length === 0) break;
-        const places = rows.map(([key, value]) => placeOf(key, value));
-        last = places.at(-1)?.revision ?? last;
-        yield places;
-      }
-    } catch (error) {
-      throw readErrorOf(error);
-    } finally {
-      await iterator.close();
+    for await (const places of this.#rows.placesOf(this.#nameOf(stream), fromRevision)) {
+      last = places.at(-1)?.revision ?? last;
+      yield places;
     }
     const rest = unwritten.filter(({ revision }) => revision > last);
     for (let start = 0; start < rest.length; start += PLACES_PER_PAGE) {
@@ -149,16 +147,22 @@ export class StreamIndex {
 
   /**
    * The place of one event of a stream, which must be there.
-   * @throws LogError `store_damaged`
+   * @throws LogError `store_failed` where the index is damaged
    */
   async placeOf(stream: string, revision: number): Promise<StreamPlace> {
     for await (const [place] of this.placesOf(stream, revision)) {
       if (place?.revision === revision) return place;
     }
-    throw new LogError('store_damaged', `the index has lost revision ${revision} of ${stream}`, {
-      stream,
-      revision,
-    });
+    throw this.damage(`revision ${revision} of ${stream} is missing`, { stream, revision });
+  }
+
+  /**
+   * Looks the events up that it must find by stream and by id. A lookup may miss what an iterator sees.
+   * @returns those that are not found as they are, without the ones that are not written yet
+   */
+  async misses(entries: readonly IndexEntry[]): Promise<IndexEntry[]> {
+    const written = entries.filter(({ seq }) => seq <= this.#writtenSeq);
+    return await this.#rows.misses(written, (stream) => this.#nameOf(stream));
   }
 
   /** Remembers what was looked up. Only the one who commits may: for all others it may be old by now. */
@@ -168,11 +172,14 @@ export class StreamIndex {
 
   async #writeLeaving(): Promise<void> {
     try {
-      const rows = rowsOf(this.#leaving.entries, (stream) => this.#nameOf(stream));
+      const { entries } = this.#leaving;
+      const rows = rowsOf(entries, (stream) => this.#nameOf(stream));
       await putRows(this.#database, rows, { synced: false });
+      this.#writtenSeq = entries.at(-1)?.seq ?? this.#writtenSeq;
       this.#leaving = new IndexBacklog();
     } catch (error) {
       this.#failed = true;
+      if (isBroken(error)) this.#damaged = true;
       this.#onFailure?.(storeErrorOf(error, 'writing the index'));
     }
   }
@@ -182,18 +189,26 @@ export class StreamIndex {
   }
 
   async #lookUpRevisions(unknown: string[], revisions: Map<string, number>): Promise<Map<string, number>> {
-    const values = await this.#getMany(unknown.map((stream) => headKey(this.#nameOf(stream))));
-    for (const [place, stream] of unknown.entries()) revisions.set(stream, values[place] ?? 0);
+    const through = this.#writtenSeq;
+    const values = await this.#rows.numbersOf(unknown.map((stream) => headKey(this.#nameOf(stream))));
+    const lookUp = async (stream: string, place: number) => {
+      revisions.set(stream, values[place] ?? (await this.#assertNoEvent(stream, through)));
+    };
+    await Promise.all(unknown.map(lookUp));
     return revisions;
   }
 
-  async #getMany(keys: Buffer[]): Promise<(number | undefined)[]> {
-    if (keys.length === 0) return [];
-    const values = await this.#database.getMany(keys).catch((error: unknown) => {
-      throw readErrorOf(error);
-    });
-    assert(values.length === keys.length, 'every key is answered');
-    return values.map((value) => (value === undefined ? undefined : numberIn(value)));
+  /**
+   * In a damaged table a lookup may miss what an iterator sees: a stream without a head must have no event.
+   * @param through the last event that was written before the head was looked up
+   */
+  async #assertNoEvent(stream: string, through: number): Promise<0> {
+    for await (const [place] of this.#rows.placesOf(this.#nameOf(stream), 1)) {
+      if (place !== undefined && place.seq <= through) {
+        throw this.damage(`the head of ${stream} is missing`, { stream });
+      }
+    }
+    return 0;
   }
 
   #nameOf(stream: string): Buffer {
@@ -203,23 +218,4 @@ export class StreamIndex {
     this.#names.set(stream, name);
     return name;
   }
-}
-
-function placeOf(key: Buffer, value: Buffer): StreamPlace {
-  const revision = revisionOfEventKey(key);
-  if (revision === undefined) throw damagedIndex();
-  return { revision, seq: numberIn(value) };
-}
-
-function numberIn(value: Buffer): number {
-  const number = numberOf(value);
-  if (number === undefined) throw damagedIndex();
-  return number;
-}
-
-function damagedIndex(): LogError {
-  return new LogError(
-    'store_damaged',
-    'the index is damaged: a row holds no number. It can be deleted: it is made again',
-  );
 }

@@ -1,15 +1,18 @@
 import { decodeRecord, type StoredEnvelope, TurnlogError } from '@turnlog/events';
+import { entryOf } from './index-rows.ts';
 import { PROBLEMS_MAX } from './limits.ts';
 import { isPayloadPart } from './payload-parts.ts';
 import type { RecordReader } from './record-reader.ts';
 import { numberOf } from './seq-key.ts';
 import type { Row } from './store.ts';
+import type { StreamIndex } from './stream-index.ts';
 
 export interface VerifyProblem {
   seq: number;
   /** The last seq of a stretch with the same problem. */
   through: number;
-  problem: 'missing' | 'damaged';
+  /** `not_indexed`: the record is whole, and the index does not find it. */
+  problem: 'missing' | 'damaged' | 'not_indexed';
   message: string;
 }
 
@@ -29,13 +32,21 @@ export interface VerifyOptions {
   onProgress?: (seq: number) => void;
 }
 
+/** What a verification looks at. */
+export interface VerifyParts {
+  reader: RecordReader;
+  index: StreamIndex;
+  head: number;
+}
+
+type Report = (problem: VerifyProblem) => void;
+
 /**
- * Looks at every record up to the head: its checksum, its place, its content, and that the data of large
- * events is whole. It goes on behind damage, so that one look names all of it.
+ * Looks at every record up to the head: its checksum, its place, its content, that the data of large events is
+ * whole, and that the index finds it. It goes on behind damage, so that one look names all of it.
  */
 export async function verifyRecords(
-  reader: RecordReader,
-  head: number,
+  { reader, index, head }: VerifyParts,
   options: VerifyOptions,
 ): Promise<Verification> {
   const result: Verification = { events: 0, through: head, problems: [], problemsTotal: 0 };
@@ -44,12 +55,20 @@ export async function verifyRecords(
     if (result.problems.length < PROBLEMS_MAX) result.problems.push(problem);
   };
   let expected = 1;
+  let isIndexed = true;
   for await (const rows of reader.rows({ from: 1, to: head })) {
-    for (const row of rows) expected = await verifyRow(reader, row, expected, result, report);
+    const whole: StoredEnvelope[] = [];
+    for (const row of rows) expected = await verifyRow(reader, row, expected, whole, report);
+    result.events += whole.length;
+    const misses = await index.misses(whole.map(entryOf));
+    for (const { seq } of misses) report(notIndexed(seq));
+    isIndexed &&= misses.length === 0;
     options.onProgress?.(expected - 1);
     if (options.signal?.aborted) return { ...result, through: expected - 1 };
   }
   if (expected <= head) report(missing(expected, head));
+  // Told last, for it has the index made anew.
+  if (!isIndexed) index.damage('a verification has found events that it does not find');
   return result;
 }
 
@@ -58,8 +77,8 @@ async function verifyRow(
   reader: RecordReader,
   [key, value]: Row,
   expected: number,
-  result: Verification,
-  report: (problem: VerifyProblem) => void,
+  whole: StoredEnvelope[],
+  report: Report,
 ): Promise<number> {
   const seq = numberOf(key);
   if (seq === undefined) {
@@ -78,7 +97,7 @@ async function verifyRow(
   }
   if (seq > expected) report(missing(expected, seq - 1));
   const problem = await contentProblem(reader, stored);
-  if (problem === undefined) result.events += 1;
+  if (problem === undefined) whole.push(stored);
   else report(damaged(seq, problem));
   return seq + 1;
 }
@@ -107,6 +126,15 @@ function attempt(decode: () => StoredEnvelope): StoredEnvelope | TurnlogError {
 function missing(seq: number, through: number): VerifyProblem {
   const message = seq === through ? `event ${seq} is missing` : `events ${seq} to ${through} are missing`;
   return { seq, through, problem: 'missing', message };
+}
+
+function notIndexed(seq: number): VerifyProblem {
+  return {
+    seq,
+    through: seq,
+    problem: 'not_indexed',
+    message: `the index, which is made anew, does not find event ${seq}`,
+  };
 }
 
 function damaged(seq: number, message: string): VerifyProblem {

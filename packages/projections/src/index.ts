@@ -6,9 +6,10 @@ export { DEFAULT_LIMITS as DEFAULT_ENGINE_LIMITS, type EngineLimits } from './en
 export { openProjections, type ProjectionsOptions } from './engine/open-projections.ts';
 export type { ProjectionNotice } from './engine/opening.ts';
 export * from './engine/projection.ts';
-export type { ProjectionStatus, Projections, ReadResult } from './engine/projections.ts';
+export type { Projections } from './engine/projections.ts';
 export type { RebuildReport } from './engine/rebuild.ts';
 export type { EngineClock, EventSource } from './engine/source.ts';
+export type { ProjectionStatus, ReadResult } from './engine/status.ts';
 export type { ProjectionDatabase } from './engine/table-store.ts';
 export * from './errors.ts';
 export * from './migration/index.ts';

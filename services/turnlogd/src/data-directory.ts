@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identityOf } from '@turnlog/events';
 import { type FileSystem, writeFileDurably } from '@turnlog/log';
+import { Tokens } from './access/tokens.ts';
 
 const OWNER_ONLY = 0o600;
 const SECRET_BYTES = 32;
@@ -32,6 +33,16 @@ export class DataDirectory {
     return await this.#secretFile('token');
   }
 
+  /** The tokens that callers may show: that one, and those that were made for others. */
+  async openTokens(clock: () => number): Promise<Tokens> {
+    return await Tokens.open({
+      fileSystem: this.#fileSystem,
+      path: join(this.path, 'tokens.json'),
+      ownToken: await this.token(),
+      clock,
+    });
+  }
+
   /** Proves the ownership of a bridge to whoever opened it, without anything secret in the log. */
   async ownerTokens(): Promise<(bridgeId: string, since: number) => string> {
     const secret = await this.#secretFile('secret');
@@ -40,7 +51,13 @@ export class DataDirectory {
   }
 
   /** Says where the daemon is found, and which process it is. */
-  async writeAddress(address: { addresses: string[]; version: string; since: number }): Promise<void> {
+  async writeAddress(address: {
+    addresses: string[];
+    /** The path of the Unix socket. */
+    socket?: string;
+    version: string;
+    since: number;
+  }): Promise<void> {
     await this.#write('daemon.json', `${JSON.stringify({ ...identityOf(process.pid), ...address })}\n`);
   }
 

@@ -14,6 +14,12 @@ export class KeyedLock {
     }
   }
 
+  /** The same with several keys held at once; taken in one order by everybody, so that nobody waits in a circle. */
+  async runAll<Result>(keys: readonly string[], task: () => Promise<Result>): Promise<Result> {
+    const [first, ...others] = [...new Set(keys)].sort();
+    return first === undefined ? await task() : await this.run(first, () => this.runAll(others, task));
+  }
+
   /** Settles when every task that was given so far is over. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#tails.values()]);

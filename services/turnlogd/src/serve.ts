@@ -1,51 +1,74 @@
+import type { MigrationReport } from '@turnlog/projections';
 import { pino } from 'pino';
 import { type Daemon, openDaemon } from './daemon.ts';
 import { startHttp } from './http/server.ts';
+import { prepareSocketPath } from './http/unix-socket.ts';
+import { Metrics } from './metrics.ts';
 import { VERSION } from './version.ts';
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7717;
+export const DEFAULT_LOG_LEVEL = 'warn';
+export const LOG_LEVELS: readonly string[] = ['error', 'warn', 'info', 'debug'];
 
 export interface ServeOptions {
   dataDirectory: string;
   host?: string;
   port?: number;
+  /** `XDG_RUNTIME_DIR`, for the Unix socket; without it the socket is in the data directory. */
+  runtimeDirectory?: string | undefined;
   /** How much the daemon says of itself on standard error. */
   logLevel?: string;
+  /** A CrewCode user-data directory that is brought in at the first start, before anybody may write. */
+  migrateFrom?: string;
 }
 
 export interface RunningDaemon {
   readonly daemon: Daemon;
   /** Where it listens. */
   readonly url: string;
+  /** The path of its Unix socket, where it has one. */
+  readonly socket: string | undefined;
+  /** What was brought in, where this was the first start and there was something to bring in. */
+  readonly migrated?: MigrationReport;
   /** Answers and writes what was accepted, then closes. Safe to call more than once. */
   stop(): Promise<void>;
 }
 
 /** Opens the data directory, listens, and says where it is found. */
 export async function serve(options: ServeOptions): Promise<RunningDaemon> {
-  const { dataDirectory, host = DEFAULT_HOST, port = DEFAULT_PORT, logLevel = 'warn' } = options;
+  const { dataDirectory, host = DEFAULT_HOST, port = DEFAULT_PORT, logLevel = DEFAULT_LOG_LEVEL } = options;
   const logger = pino({ name: 'turnlogd', level: logLevel }, pino.destination({ dest: 2, sync: true }));
+  const metrics = new Metrics();
   const daemon = await openDaemon({
     dataDirectory,
     onNotice: ({ message, error }) => logger.warn({ err: error }, message),
+    onCall: metrics.onCall,
   });
   try {
-    const http = await startHttp({
-      host,
-      port,
-      token: await daemon.directory.token(),
-      dispatcher: daemon.dispatcher,
-      subscribe: daemon.subscribe,
-      readiness: daemon.readiness,
-      logger,
+    const { migrateFrom } = options;
+    const migrated =
+      migrateFrom === undefined ? undefined : await daemon.migrateAtFirstStart({ directory: migrateFrom });
+    const socket = await prepareSocketPath({
+      dataDirectory,
+      runtimeDirectory: options.runtimeDirectory,
+      onNotice: (message) => logger.warn(message),
     });
+    const http = await startHttp({ host, port, socketPath: socket, daemon, metrics, logger });
+    metrics.watch(daemon, http);
     daemon.countSubscribers(http.subscribers);
-    await daemon.directory.writeAddress({ addresses: [http.url], version: VERSION, since: daemon.since });
+    await daemon.directory.writeAddress({
+      addresses: [http.url],
+      ...(socket !== undefined && { socket }),
+      version: VERSION,
+      since: daemon.since,
+    });
     let stopped: Promise<void> | undefined;
     return {
       daemon,
       url: http.url,
+      socket,
+      ...(migrated !== undefined && { migrated }),
       stop() {
         stopped ??= (async () => {
           await daemon.directory.removeAddress();

@@ -6,9 +6,13 @@ import { KeyedLock } from './keyed-lock.ts';
 
 /** Time that passes only when a test says so. */
 export class ManualEnvironment implements Environment {
-  #now = 1_000;
+  #now: number;
   #made = 0;
   readonly #tasks = new Set<{ at: number; task: () => void }>();
+
+  constructor(startMs = 1_000) {
+    this.#now = startMs;
+  }
 
   now(): number {
     return this.#now;

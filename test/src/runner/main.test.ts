@@ -98,6 +98,45 @@ test('runner: a file that leaves a process running has failed', async () => {
   assert.match(run.text, /left a process running/);
 });
 
+test('runner: an error that is no assertion is shown whole, and the tests after it run', async () => {
+  const run = await runWorkspace({
+    'packages/a/src/fails.test.ts': suite(`
+      class StoreError extends Error { code = 'store_failed'; details = { seq: 7 }; }
+      test('throws with details', () => {
+        throw new StoreError('a write has failed', { cause: new Error('no room') });
+      });
+      test('throws no error', () => { throw { name: 'odd' }; });
+      test('throws nothing', () => { throw undefined; });
+      test('passes', () => {});`),
+  });
+  assert.is(run.lines.at(-1), '1 passed, 3 failed');
+  for (const part of [
+    /FAIL {2}"throws with details"\n.*a write has failed\n +at .*fails\.test\.ts:\d+/,
+    /code: 'store_failed'/,
+    /details: { seq: 7 }/,
+    /\[cause\]: Error: no room/,
+    /FAIL {2}"throws no error"\n +{ name: 'odd' }/,
+    /FAIL {2}"throws nothing"\n +undefined/,
+  ]) {
+    assert.match(run.text, part);
+  }
+});
+
+test('runner: what a hook throws is a failure and is shown, beside what the test threw', async () => {
+  const hook = (name: string) =>
+    suite(`
+    test.${name}(() => { throw Object.assign(new Error('the hook has failed'), { details: {} }); });
+    test('fails', () => { throw new Error('the test has failed'); });`);
+  const run = await runWorkspace({
+    'packages/a/src/before.test.ts': hook('before'),
+    'packages/a/src/each.test.ts': hook('after.each'),
+    'packages/a/src/after.test.ts': hook('after'),
+  });
+  assert.is(run.exitCode, 1);
+  assert.is(run.text.match(/the hook has failed/g)?.length, 3);
+  assert.is(run.text.match(/the test has failed/g)?.length, 2);
+});
+
 test('runner: a filter that matches nothing fails', async () => {
   const run = await runWorkspace({}, { filters: ['no-such'] });
   assert.is(run.exitCode, 1);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Client, findDaemon } from '@turnlog/client';
@@ -17,7 +17,8 @@ export function spawnTurnlog(
 ): ChildProcess {
   return spawn(process.execPath, ['--conditions=turnlog-src', '--import', 'tsx', MAIN, ...arguments_], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1', ...environment },
+    // No configuration of whoever runs the tests: there is none below what is no directory.
+    env: { ...process.env, NO_COLOR: '1', XDG_CONFIG_HOME: devNull, ...environment },
   });
 }
 
@@ -32,7 +33,21 @@ export async function runTurnlog(
   arguments_: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Finished> {
-  const child = spawnTurnlog(arguments_, environment);
+  return await finished(spawnTurnlog(arguments_, environment));
+}
+
+/** Runs a program of a few lines, given as an ES module; its arguments begin at `process.argv[1]`. */
+export async function runProgram(source: string, arguments_: readonly string[]): Promise<Finished> {
+  const flags = ['--conditions=turnlog-src', '--import', 'tsx', '--input-type=module', '--eval', source];
+  return await finished(
+    spawn(process.execPath, [...flags, ...arguments_], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    }),
+  );
+}
+
+async function finished(child: ChildProcess): Promise<Finished> {
   const output = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     output.stdout += chunk;

@@ -1,11 +1,12 @@
 import type { OperationResult } from '@turnlog/events';
+import type { CommandSpec } from '../command.ts';
 import { type Context, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withTarget } from '../target.ts';
 import { formatAge, formatCount } from '../terminal/human.ts';
 import { formatTable } from '../terminal/table.ts';
 
-export interface ConversationsOptions {
+interface ConversationsOptions {
   prefix?: string;
   provider?: string;
   text?: string;
@@ -13,9 +14,29 @@ export interface ConversationsOptions {
 
 type Listed = OperationResult<'conversation.list'>['conversations'][number];
 
-export async function conversationsCommand(context: Context, filter: ConversationsOptions): Promise<number> {
+export const conversationsCommand: CommandSpec<ConversationsOptions> = {
+  name: 'conversations',
+  group: 'read',
+  description: 'list the conversations',
+  configure: (command) =>
+    command
+      .option('--prefix <text>', 'only keys that begin with this')
+      .option('--provider <name>', 'only those that this provider spoke in last')
+      .option('--text <text>', 'only those that hold this text'),
+  run: conversations,
+};
+
+async function conversations(
+  context: Context,
+  { prefix, provider, text }: ConversationsOptions,
+): Promise<number> {
+  const filter = {
+    ...(prefix !== undefined && { prefix }),
+    ...(provider !== undefined && { provider }),
+    ...(text !== undefined && { text }),
+  };
   await withTarget(context, async ({ call }) => {
-    const conversations: Listed[] = [];
+    const listed: Listed[] = [];
     let after: string | undefined;
     do {
       const page = await call('conversation.list', {
@@ -23,10 +44,10 @@ export async function conversationsCommand(context: Context, filter: Conversatio
         ...(after !== undefined && { after }),
         limit: 1_000,
       });
-      conversations.push(...page.conversations);
+      listed.push(...page.conversations);
       after = page.next;
     } while (after !== undefined);
-    print(context, { conversations }, () => inWords(context, conversations));
+    print(context, { conversations: listed }, () => inWords(context, listed));
   });
   return EXIT.ok;
 }

@@ -1,112 +1,106 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { OperationResult } from '@turnlog/events';
-import type { MigrationProgress } from '@turnlog/turnlogd';
+import { type MigrateIntoReport, type MigrationProgress, migrateInto } from '@turnlog/turnlogd';
+import { InvalidArgumentError } from 'commander';
+import { argumentOf, type CommandSpec } from '../command.ts';
 import { type Context, print } from '../context.ts';
+import { interruptible } from '../interrupt.ts';
+import { openRemote } from '../remote.ts';
 import { isStore, withTarget } from '../target.ts';
-import { formatCount } from '../terminal/human.ts';
 import { type Progress, startProgress } from '../terminal/progress.ts';
-import { safeLine } from '../terminal/safe-text.ts';
-import { formatTable } from '../terminal/table.ts';
+import { migrationInWords } from './migration-report.ts';
 
-type Report = OperationResult<'migration.run'>;
+interface MigrateOptions {
+  dryRun?: boolean;
+  into?: string;
+  tokenFile?: string;
+}
+
+export const migrateCommand: CommandSpec<MigrateOptions> = {
+  name: 'migrate',
+  group: 'change',
+  description: 'bring in the conversations of CrewCode',
+  configure: (command) =>
+    command
+      .argument('<userdata>', "CrewCode's user-data directory, such as ~/.config/crewcode")
+      .option('--dry-run', 'only say what would be brought in')
+      .option('--into <address>', 'into the daemon at this address, also for its remote clients', addressOf)
+      .option('--token-file <file>', 'the token of that daemon (else that of the data directory)'),
+  run: migrate,
+};
+
+/** What a way of migrating is given. */
+interface Run {
+  directory: string;
+  dryRun: boolean;
+  onProgress: (progress: MigrationProgress) => void;
+  signal: AbortSignal;
+}
 
 /** Brings a CrewCode user-data directory in; the exit status is 2 where not everything could be read. */
-export async function migrateCommand(
+async function migrate(
   context: Context,
-  directory: string,
-  { dryRun = false }: { dryRun?: boolean },
+  { dryRun = false, into, tokenFile }: MigrateOptions,
+  arguments_: readonly string[],
 ): Promise<number> {
-  const parameters = { directory: resolve(directory), dryRun };
-  if (!dryRun || (await isStore(context.dataDirectory))) return await run(context, parameters);
+  const directory = resolve(argumentOf(arguments_, 0));
+  const bars: Progress[] = [];
+  const onProgress = ({ phase, done, total }: MigrationProgress) => {
+    if (bars.length === 0) bars.push(startProgress(context.stderr, phase, total));
+    bars[0]?.update(done, phase);
+  };
+  const report = await interruptible(async (signal) => {
+    const run = { directory, dryRun, onProgress, signal };
+    try {
+      if (into !== undefined) return await migrateToAddress(context, into, tokenFile, run);
+      return await migrateToData(context, run);
+    } finally {
+      bars[0]?.stop();
+    }
+  });
+  print(context, report, () => migrationInWords(context, report));
+  return report.exitCode;
+}
+
+async function migrateToAddress(
+  context: Context,
+  address: string,
+  tokenFile: string | undefined,
+  run: Run,
+): Promise<MigrateIntoReport> {
+  const client = await openRemote(context, address, tokenFile);
+  try {
+    return await migrateInto(client.call, { ...run, webAliases: true });
+  } finally {
+    client.close();
+  }
+}
+
+/** The files are read here and not by the daemon, which may not be allowed to. */
+async function migrateToData(context: Context, run: Run): Promise<MigrateIntoReport> {
+  const migrateTo = (dataDirectory: string) =>
+    withTarget(
+      { ...context, dataDirectory },
+      ({ call, daemon }) => (daemon === undefined ? migrateInto(call, run) : daemon.migrate(run)),
+      { create: true },
+    );
+  if (!run.dryRun || (await isStore(context.dataDirectory))) return await migrateTo(context.dataDirectory);
   // Where there is no store yet, a dry run makes none: it looks at what an empty one would be given.
   const scratch = await mkdtemp(join(tmpdir(), 'turnlog-dry-run-'));
   try {
-    return await run({ ...context, dataDirectory: scratch }, parameters);
+    return await migrateTo(scratch);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function run(context: Context, parameters: { directory: string; dryRun: boolean }): Promise<number> {
-  return await withTarget(
-    context,
-    async ({ call, daemon }) => {
-      const bars: Progress[] = [];
-      const onProgress = ({ phase, done, total }: MigrationProgress) => {
-        if (bars.length === 0) bars.push(startProgress(context.stderr, phase, total));
-        bars[0]?.update(done, phase);
-      };
-      const report = await (daemon === undefined
-        ? call('migration.run', parameters)
-        : daemon.migrate({ ...parameters, onProgress })
-      ).finally(() => bars[0]?.stop());
-      print(context, report, () => inWords(context, report));
-      return report.exitCode;
-    },
-    { create: true },
-  );
-}
-
-const KINDS = [
-  ['conversations', 'conversation'],
-  ['cleared', 'cleared'],
-  ['sessions', 'session'],
-  ['transcripts', 'transcript'],
-] as const;
-
-function inWords({ colours, width }: Context, report: Report): string {
-  const table = formatTable(
-    [
-      { title: '' },
-      { title: 'FOUND', align: 'right' },
-      { title: report.dryRun ? 'TO BRING IN' : 'BROUGHT IN', align: 'right' },
-      { title: 'THERE ALREADY', align: 'right' },
-      { title: 'KEPT', align: 'right' },
-      { title: 'FAILED', align: 'right' },
-    ],
-    KINDS.map(([title, kind]) => {
-      const { broughtIn, alreadyThere, kept, failed } = report.outcomes[kind];
-      const counts = [broughtIn + alreadyThere + kept + failed, broughtIn, alreadyThere, kept, failed];
-      return [title, ...counts.map((count) => formatCount(count))];
-    }),
-    { width },
-  );
-  const sections = [
-    section(
-      'Could not be read',
-      report.problems.map(({ file, reason }) => `${file}: ${reason}`),
-    ),
-    section(
-      'Set aside',
-      report.setAside.conversations.map(({ conversationKey, reason }) => `${conversationKey}: ${reason}`),
-    ),
-    section(
-      'Kept as turnlog has it',
-      report.kept.map(({ kind, key, reason }) => `${kind} ${key}: ${reason}`),
-    ),
-    section(
-      'Failed',
-      report.failed.map(({ kind, key, reason }) => `${kind} ${key}: ${reason}`),
-    ),
-  ];
-  return `${table}${sections.join('')}\n${conclusion(report, colours)}\n`;
-}
-
-function section(title: string, lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return `\n${title}:\n${lines.map((line) => `  ${safeLine(line)}\n`).join('')}`;
-}
-
-function conclusion(report: Report, colours: Context['colours']): string {
-  if (report.dryRun) return 'Nothing was written.';
-  switch (report.completed) {
-    case 'now':
-      return colours.green('Everything that can be read is in, and was read back equal.');
-    case 'before':
-      return 'Everything was in already; nothing was changed.';
-    default:
-      return colours.red(`Not complete: ${report.incomplete.map((reason) => safeLine(reason)).join('; ')}`);
-  }
+/** `127.0.0.1:7717` is an address as well. */
+function addressOf(text: string): string {
+  const address = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isPlain =
+    url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  if (!isPlain) throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:7717.');
+  return url.origin;
 }

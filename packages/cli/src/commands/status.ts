@@ -1,4 +1,5 @@
 import type { OperationResult } from '@turnlog/events';
+import type { CommandSpec } from '../command.ts';
 import { type Context, print } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withTarget } from '../target.ts';
@@ -6,10 +7,17 @@ import { formatCount, formatTime } from '../terminal/human.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import { formatTable } from '../terminal/table.ts';
 
-export async function statusCommand(context: Context): Promise<number> {
+export const statusCommand: CommandSpec = {
+  name: 'status',
+  group: 'read',
+  description: 'what the daemon or the directory holds',
+  run: status,
+};
+
+async function status(context: Context): Promise<number> {
   await withTarget(context, async ({ call, place, daemon }) => {
-    const status = await call('daemon.status', {});
-    print(context, { ...status, running: daemon === undefined }, () => inWords(context, place, status));
+    const found = await call('daemon.status', {});
+    print(context, { ...found, running: daemon === undefined }, () => inWords(context, place, found));
   });
   return EXIT.ok;
 }
@@ -19,7 +27,7 @@ function inWords(
   place: string,
   status: OperationResult<'daemon.status'>,
 ): string {
-  const { seq, state, since, bridges, subscribers, version, data } = status;
+  const { seq, state, since, work, bridges, subscribers, version, data } = status;
   const good = state === 'ready';
   const facts = [
     ['version', version],
@@ -30,7 +38,11 @@ function inWords(
     ['bridges', formatCount(bridges)],
     ['subscribers', formatCount(subscribers)],
     ['since', formatTime(since)],
-  ] as const;
+    ...work.map(({ operation, done, total }) => [
+      'doing',
+      `${operation}: ${formatCount(done)} of ${formatCount(total)}`,
+    ]),
+  ] as [string, string][];
   const lines = facts.map(
     ([name, value]) => `${name.padEnd(12)} ${name === 'state' ? value : safeLine(value)}\n`,
   );

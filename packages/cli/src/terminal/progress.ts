@@ -2,11 +2,17 @@ import cliProgress from 'cli-progress';
 import { safeLine } from './safe-text.ts';
 
 /** Where progress is shown; `process.stderr` is one. */
-export type ProgressOutput = NodeJS.WritableStream & { isTTY?: boolean };
+export type ProgressOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+const BAR_WIDTH_MAX = 24;
+/** Where a terminal does not say how wide it is; some say 0. */
+const COLUMNS_UNKNOWN = 80;
+/** What stands beside the bar: a bar that wraps would leave a trail of lines. */
+const BESIDE_BAR = 44;
 
 export interface Progress {
-  /** Says how much is done by now, and what is being done where that changes. */
-  update(done: number, doing?: string): void;
+  /** Says how much is done by now, and what is being done and how much there is where that changes. */
+  update(done: number, doing?: string, total?: number): void;
   /** Takes the bar away. */
   stop(): void;
   [Symbol.dispose](): void;
@@ -24,7 +30,7 @@ export function startProgress(output: ProgressOutput, doing: string, total: numb
     format: '{doing}  [{bar}]  {value} of {total}',
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: 24,
+    barsize: Math.max(0, Math.min(BAR_WIDTH_MAX, (output.columns || COLUMNS_UNKNOWN) - BESIDE_BAR)),
     clearOnComplete: true,
     hideCursor: true,
     gracefulExit: false,
@@ -35,7 +41,10 @@ export function startProgress(output: ProgressOutput, doing: string, total: numb
     if (bar.isActive) bar.stop();
   };
   return {
-    update: (done, next) => bar.update(done, next === undefined ? {} : { doing: safeLine(next) }),
+    update(done, next, newTotal) {
+      if (newTotal !== undefined) bar.setTotal(newTotal);
+      bar.update(done, next === undefined ? {} : { doing: safeLine(next) });
+    },
     stop,
     [Symbol.dispose]: stop,
   };

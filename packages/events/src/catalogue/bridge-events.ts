@@ -107,6 +107,11 @@ export const bridgeEvents = {
     text: Type.Optional(Text),
   }),
   usage_updated: Exactly({ ...ofBridge, turnId: Type.Optional(Key), usage: UsageReport }),
+  /**
+   * Reports up to `meta.through` were accepted, and the last of them are in no other event: they are shown
+   * and kept nowhere. Without it they would be missing after a restart.
+   */
+  reports_accepted: Exactly(ofBridge),
   abort_requested: Exactly({ bridgeId: Key }),
   stop_requested: Exactly({ bridgeId: Key }),
 } as const;

@@ -2,7 +2,13 @@ import type Type from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { EventError } from '../errors.ts';
 import { bridgeEvents, compactionEvents } from './bridge-events.ts';
-import { conversationEvents, migrationEvents, sessionEvents, transcriptEvents } from './record-events.ts';
+import {
+  commandEvents,
+  conversationEvents,
+  migrationEvents,
+  sessionEvents,
+  transcriptEvents,
+} from './record-events.ts';
 
 /** Every event type of turnlog and the schema of its data. `payload_part` is the log's own and not here. */
 export const catalogue = {
@@ -12,6 +18,7 @@ export const catalogue = {
   ...sessionEvents,
   ...transcriptEvents,
   ...migrationEvents,
+  ...commandEvents,
 } as const;
 
 export type EventType = keyof typeof catalogue;

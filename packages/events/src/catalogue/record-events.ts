@@ -57,6 +57,20 @@ export const transcriptEvents = {
   transcript_removed: Exactly({ scopeId: Key }),
 } as const;
 
+export const commandEvents = {
+  /**
+   * A command that its caller named was carried out: all that it did is in the log with this event. What it
+   * was is told by the digest, what it was answered by `answer`, which holds no seq and nothing secret.
+   */
+  command_completed: Exactly({
+    commandId: Key,
+    operation: Label,
+    /** SHA-256 of the parameters, in hex. */
+    digest: Label,
+    answer: Opaque,
+  }),
+} as const;
+
 export const migrationEvents = {
   /** Everything readable of the source is in the log, and was read back equal. */
   migration_completed: Exactly({

@@ -10,6 +10,12 @@ export const PAGE_ROWS_DEFAULT = 100;
 /** Every writing operation answers at least the seq up to which it is on disk. */
 export const Written = { seq: Count };
 
+/**
+ * What every writing operation takes: the same id twice is done once and answered alike, for ever. The same id
+ * with other parameters is `event_conflict`.
+ */
+export const CommandFields = { commandId: Type.Optional(Key) };
+
 export const Page = {
   after: Type.Optional(Key),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX })),
@@ -27,13 +33,26 @@ export interface OperationSchema<
 }
 
 export function operation<Parameters extends Type.TProperties, Result extends Type.TProperties>(schema: {
-  writes: boolean;
+  writes: true;
   parameters: Parameters;
   result: Result;
-}): OperationSchema<Parameters, Result> {
+}): OperationSchema<Parameters & typeof CommandFields, Result>;
+export function operation<Parameters extends Type.TProperties, Result extends Type.TProperties>(schema: {
+  writes: false;
+  parameters: Parameters;
+  result: Result;
+}): OperationSchema<Parameters, Result>;
+export function operation(schema: OperationDraft): OperationSchema {
+  const { writes, parameters, result } = schema;
   return {
-    writes: schema.writes,
-    parameters: Exactly(schema.parameters),
-    result: Exactly(schema.result),
+    writes,
+    parameters: Exactly(writes ? { ...parameters, ...CommandFields } : parameters),
+    result: Exactly(result),
   };
+}
+
+interface OperationDraft {
+  writes: boolean;
+  parameters: Type.TProperties;
+  result: Type.TProperties;
 }

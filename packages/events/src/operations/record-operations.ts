@@ -37,6 +37,32 @@ export const conversationOperations = {
     },
     result: { messages: Type.Array(Message), seq: Count },
   }),
+  /** What hosts were told of a conversation, in the order of the log: to be played again. */
+  'conversation.replay': operation({
+    writes: false,
+    parameters: {
+      conversationKey: Key,
+      /** The seq from which on; the conversation's first unless said. */
+      from: Type.Optional(Type.Integer({ minimum: 1 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX })),
+    },
+    result: {
+      events: Type.Array(
+        Exactly({
+          seq: Count,
+          /** When it was committed, in milliseconds since 1970. */
+          at: Type.Number(),
+          /** The type of the event of the log, whose live events these are. */
+          type: Type.String(),
+          /** What the user wrote, where the event begins a turn. */
+          prompt: Type.Optional(Type.String()),
+          live: Type.Array(Type.Unknown()),
+        }),
+      ),
+      /** Where to go on; absent at the end. */
+      next: Type.Optional(Count),
+    },
+  }),
   'conversation.clear': operation({
     writes: true,
     parameters: { conversationKey: Key },
@@ -100,44 +126,6 @@ export const transcriptOperations = {
   }),
 } as const;
 
-const Outcomes = Exactly({ broughtIn: Count, alreadyThere: Count, kept: Count, failed: Count });
-const Note = Exactly({ kind: Type.String(), key: Type.String(), reason: Type.String() });
-
-export const migrationOperations = {
-  /** Brings in a CrewCode user-data directory of the daemon's machine: what is missing, and only that. */
-  'migration.run': operation({
-    writes: true,
-    parameters: {
-      directory: Type.String({ minLength: 1, maxLength: 4_096 }),
-      dryRun: Type.Optional(Type.Boolean()),
-    },
-    result: {
-      source: Type.String(),
-      fingerprint: Type.String(),
-      dryRun: Type.Boolean(),
-      completed: Type.Enum(['now', 'before', 'no']),
-      incomplete: Type.Array(Type.String()),
-      found: Type.Record(Type.String(), Count),
-      outcomes: Exactly({
-        cleared: Outcomes,
-        conversation: Outcomes,
-        session: Outcomes,
-        transcript: Outcomes,
-      }),
-      kept: Type.Array(Note),
-      failed: Type.Array(Note),
-      problems: Type.Array(Exactly({ file: Type.String(), reason: Type.String() })),
-      setAside: Exactly({
-        conversations: Type.Array(Exactly({ conversationKey: Type.String(), reason: Type.String() })),
-        rows: Type.Array(Exactly({ conversationKey: Type.String(), count: Count })),
-      }),
-      fromMonolith: Type.Array(Type.String()),
-      cleared: Type.Array(Exactly({ conversationKey: Type.String(), torn: Type.Optional(Type.String()) })),
-      exitCode: Type.Enum([0, 2]),
-    },
-  }),
-} as const;
-
 const ProjectionStatus = Exactly({
   name: Type.String(),
   version: Count,
@@ -160,6 +148,26 @@ export const daemonOperations = {
     },
     /** `next` is where to go on reading; it is there also when nothing more is in the log yet. */
     result: { events: Type.Array(Type.Unknown()), next: Count },
+  }),
+  /** Looks at every record; `problems` are the first of them, `problemsTotal` counts all. */
+  'log.verify': operation({
+    writes: false,
+    parameters: {},
+    result: {
+      /** Records that are whole. */
+      events: Count,
+      /** The head up to which was looked. */
+      through: Count,
+      problems: Type.Array(
+        Exactly({
+          seq: Count,
+          through: Count,
+          problem: Type.Enum(['missing', 'damaged', 'not_indexed']),
+          message: Type.String(),
+        }),
+      ),
+      problemsTotal: Count,
+    },
   }),
   'projections.status': operation({
     writes: false,
@@ -196,6 +204,10 @@ export const daemonOperations = {
       projections: Type.Array(ProjectionStatus),
       bridges: Count,
       subscribers: Count,
+      /** What takes long and is under way, counted in events of the log. */
+      work: Type.Array(
+        Exactly({ operation: Type.String(), done: Count, total: Count, since: Type.Number() }),
+      ),
       since: Type.Number(),
     },
   }),

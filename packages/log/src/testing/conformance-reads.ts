@@ -38,6 +38,13 @@ export function checkReads(check: ConformanceCheck): void {
     },
   );
 
+  check('read: from beyond the head there is nothing, however far', async (log) => {
+    await log.append('s', [{ type: 't', data: {} }]);
+    for (const from of [2, 3, 1_000]) {
+      for await (const { seq } of log.read({ from })) assert.unreachable(`event ${seq} from ${from}`);
+    }
+  });
+
   check('follow: catches up, goes on live and leaves nothing out', async (log) => {
     for (let place = 1; place <= 10; place++) await log.append('a', [said(`${place}`)]);
     const stop = new AbortController();

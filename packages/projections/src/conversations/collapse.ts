@@ -7,7 +7,7 @@
  */
 import { assert, type CommittedEvent } from '@turnlog/events';
 import { numberKey, type TableWriter } from '../engine/projection.ts';
-import { isStaleBridge } from './stale-bridges.ts';
+import { isStaleBridge } from './present-bridges.ts';
 import {
   type ConversationDocument,
   DOCUMENTS,

@@ -21,6 +21,8 @@ class Model {
   cleared = false;
   summary: string | undefined;
   turns: ModelTurn[] = [];
+  /** The bridges that ever began a turn. */
+  present = new Set<string>();
   stale = new Set<string>();
 
   find(bridge: string, turn: string): ModelTurn | undefined {
@@ -31,6 +33,7 @@ class Model {
     this.exists = true;
     this.cleared = false;
     this.stale.delete(bridge);
+    this.present.add(bridge);
     this.turns.push({ bridge, turn, prompt, answer: '', gathered: '', state: 'open' });
   }
 
@@ -46,7 +49,7 @@ class Model {
     this.exists = false;
     this.cleared = true;
     this.summary = undefined;
-    for (const { bridge } of this.turns) this.stale.add(bridge);
+    for (const bridge of this.present) this.stale.add(bridge);
     this.turns = [];
   }
 

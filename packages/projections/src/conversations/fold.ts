@@ -2,8 +2,8 @@ import { type CommittedEvent, conversationKeyOf } from '@turnlog/events';
 import type { Projection, TableWriter } from '../engine/projection.ts';
 import { collapseShard } from './collapse.ts';
 import { aliasConversation, appendPacket, clearConversation, importConversation } from './lifecycle.ts';
+import { bridgeHasGone, bridgeIsPresent } from './present-bridges.ts';
 import { fileOf, MIGRATED_REF, render } from './render.ts';
-import { removeStaleBridge } from './stale-bridges.ts';
 import { MARKS, MIGRATED_AT } from './tables.ts';
 import { addLatePrompt, gatherOutput, settleTurn, startTurn } from './turns.ts';
 
@@ -39,6 +39,8 @@ async function evolve(tables: TableWriter, event: CommittedEvent): Promise<void>
 /** What happens on a bridge belongs to the conversation in whose stream it is. */
 async function evolveOne(tables: TableWriter, conversationKey: string, event: CommittedEvent): Promise<void> {
   switch (event.type) {
+    case 'bridge_requested':
+      return bridgeIsPresent(tables, conversationKey, event.data.bridgeId);
     case 'turn_started':
       return startTurn(tables, conversationKey, event);
     case 'prompt_queued':
@@ -53,7 +55,7 @@ async function evolveOne(tables: TableWriter, conversationKey: string, event: Co
     case 'handoff_completed':
       return appendPacket(tables, conversationKey, event);
     case 'bridge_stopped':
-      return removeStaleBridge(tables, conversationKey, event.data.bridgeId);
+      return bridgeHasGone(tables, conversationKey, event.data.bridgeId);
   }
 }
 

@@ -71,6 +71,29 @@ test('clear: a bridge that stopped and came again may summarize', async () => {
   assert.is((await bench.shown())?.[1], '<S');
 });
 
+test('clear: a bridge whose turns were all summarized before it still tells of the old conversation', async () => {
+  const bench = new ConversationBench();
+  await bench.turn('x/t1', 'old', 'old');
+  await bench.compact('S', undefined, 'x');
+  await bench.clear();
+  await bench.turn('y/t1', 'new', 'answer');
+  await bench.compact('of what was cleared', undefined, 'x');
+  assert.equal(await bench.shown(), ['>new', '<answer']);
+});
+
+test('clear: a bridge that had taken up an old session and begun no turn tells of the old one as well', async () => {
+  const bench = new ConversationBench();
+  const requested = { bridgeId: 'x', provider: 'codex', mode: 'recorded' as const, conversationKey: KEY };
+  await bench.take(streamOf.conversation(KEY), 'bridge_requested', requested);
+  await bench.clear();
+  await bench.turn('y/t1', 'new', 'answer');
+  await bench.compact('of what was cleared', undefined, 'x');
+  assert.equal(await bench.shown(), ['>new', '<answer']);
+  await bench.take(streamOf.conversation(KEY), 'bridge_requested', { ...requested, bridgeId: 'z' });
+  await bench.compact('of the new one', undefined, 'z');
+  assert.is((await bench.shown())?.[1], '<of the new one', 'a bridge that came after it may summarize');
+});
+
 test('clear: what is not known can be cleared, and clearing twice keeps the place on the list', async () => {
   const bench = new ConversationBench();
   await bench.clear('b');
@@ -165,7 +188,7 @@ test('clear: it leaves no row behind', async () => {
   await bench.output('t1', 'half');
   await bench.clear();
   const tables = Object.keys(bench.tables.dump());
-  assert.equal(tables.sort(), ['cleared', 'cleared_order', 'marks', 'stale_bridges']);
+  assert.equal(tables.sort(), ['cleared', 'cleared_order', 'marks', 'present_bridges']);
 });
 
 test.run();

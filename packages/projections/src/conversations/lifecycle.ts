@@ -3,9 +3,9 @@
  * that what is late of a turn begun before the clear finds no place: nothing needs to be remembered of it.
  */
 import { assert, type CommittedEvent, type Message } from '@turnlog/events';
-import { numberKey, type TableWriter } from '../engine/projection.ts';
+import { numberKey, type TableReader, type TableWriter } from '../engine/projection.ts';
 import { isCleared, putOnClearedList, takeOffClearedList } from './cleared-list.ts';
-import { addStaleBridges } from './stale-bridges.ts';
+import { makeBridgesStale } from './present-bridges.ts';
 import {
   type ConversationDocument,
   DOCUMENTS,
@@ -17,7 +17,6 @@ import {
   newDocument,
   OUTPUTS,
   TURNS,
-  type TurnRecord,
 } from './tables.ts';
 
 type Event<Type extends CommittedEvent['type']> = Extract<CommittedEvent, { type: Type }>;
@@ -41,11 +40,9 @@ export async function clearConversation(
 ): Promise<void> {
   const document = await documentOf(tables, conversationKey);
   await putOnClearedList(tables, conversationKey, seq);
+  await makeBridgesStale(tables, conversationKey);
   if (document === undefined) return;
   const prefix = numberKey(document.document);
-  const bridgeIds = new Set<string>();
-  for await (const [, turn] of tables.range<TurnRecord>(TURNS, { prefix })) bridgeIds.add(turn.bridgeId);
-  await addStaleBridges(tables, conversationKey, bridgeIds);
   await tables.deleteRange(MESSAGES, prefix);
   await tables.deleteRange(TURNS, prefix);
   await tables.deleteRange(OUTPUTS, prefix);
@@ -63,6 +60,17 @@ export async function importConversation(
   fillDocument(tables, conversationKey, newDocument(event.seq, event.at), messages);
 }
 
+/** Why an alias copies nothing; undefined where it does. */
+export async function refusalOfAlias(
+  tables: TableReader,
+  from: string,
+  to: string,
+): Promise<'cleared' | 'exists' | 'no_source' | undefined> {
+  if (await isCleared(tables, to)) return 'cleared';
+  if ((await documentOf(tables, to)) !== undefined) return 'exists';
+  return (await documentOf(tables, from)) === undefined ? 'no_source' : undefined;
+}
+
 /** An alias copies; the source stays, and a target that is there or was cleared stays as it is. */
 export async function aliasConversation(
   tables: TableWriter,
@@ -70,7 +78,7 @@ export async function aliasConversation(
 ): Promise<void> {
   const { from, to } = event.data;
   const source = await documentOf(tables, from);
-  if (source === undefined || !(await isMissing(tables, to))) return;
+  if (source === undefined || (await refusalOfAlias(tables, from, to)) !== undefined) return;
   const messages: Message[] = [];
   for await (const message of messagesOf(tables, source.document)) messages.push(message);
   assert(messages.length === source.messages, 'a document counts its messages');

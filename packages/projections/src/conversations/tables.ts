@@ -13,8 +13,8 @@ export const MESSAGES = 'messages';
 export const TURNS = 'turns';
 /** Document, user row of the turn and index → text that was put out and belongs to no row yet. */
 export const OUTPUTS = 'outputs';
-/** Conversation key → ids of the bridges that have not begun a turn since it was last cleared. */
-export const STALE_BRIDGES = 'stale_bridges';
+/** Conversation key → the bridges that are open for it, and which of them still hold what was cleared. */
+export const PRESENT_BRIDGES = 'present_bridges';
 /** {@link MIGRATED_AT} and the like → a value of its own. */
 export const MARKS = 'marks';
 export const MIGRATED_AT = 'migrated_at';

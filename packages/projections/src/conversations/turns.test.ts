@@ -70,9 +70,9 @@ test('turn: a prompt that is told of after its turn began takes its place before
   await bench.take(stream, 'prompt_queued', { ...queued, text: 'for a turn to come' });
   await bench.take(stream, 'prompt_queued', { ...queued, turnId: 't2' });
   await bench.take(stream, 'prompt_queued', { ...queued, turnId: 't2', text: 'again' });
-  await bench.take(stream, 'prompt_queued', { ...queued, turnId: 't1', text: 'of an ended turn' });
+  await bench.take(stream, 'prompt_queued', { ...queued, turnId: 't1', text: 'later still' });
   await bench.end('t2');
-  assert.equal(await bench.shown(), ['<first', '>late', '<second']);
+  assert.equal(await bench.shown(), ['>later still', '<first', '>late', '<second']);
 });
 
 test('turn: turns of two bridges keep the order in which they began', async () => {

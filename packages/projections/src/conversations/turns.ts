@@ -6,7 +6,7 @@
 import { assert, type CommittedEvent, type Message } from '@turnlog/events';
 import type { TableWriter } from '../engine/projection.ts';
 import { openDocument } from './lifecycle.ts';
-import { removeStaleBridge } from './stale-bridges.ts';
+import { bridgeIsPresent } from './present-bridges.ts';
 import {
   type ConversationDocument,
   DOCUMENTS,
@@ -32,7 +32,7 @@ export async function startTurn(
 ): Promise<void> {
   const { bridgeId, turnId, prompt, provider } = event.data;
   const document = await openDocument(tables, conversationKey, event);
-  await removeStaleBridge(tables, conversationKey, bridgeId);
+  await bridgeIsPresent(tables, conversationKey, bridgeId);
   const userRow = document.nextRow;
   const turn: TurnRecord = { bridgeId, turnId, userRow, state: 'open', outputs: 0 };
   tables.put(TURNS, turnKey(document.document, turn), turn);
@@ -47,7 +47,7 @@ export async function startTurn(
   markShardDirty(tables, conversationKey);
 }
 
-/** A prompt that is told of only after its turn began. */
+/** A prompt that is told of only after its turn began, or ended. */
 export async function addLatePrompt(
   tables: TableWriter,
   conversationKey: string,
@@ -56,7 +56,7 @@ export async function addLatePrompt(
   const { bridgeId, turnId, text } = event.data;
   if (turnId === undefined) return;
   const found = await findTurn(tables, conversationKey, { bridgeId, turnId });
-  if (found === undefined || found.turn.state === 'ended') return;
+  if (found === undefined) return;
   const { document, turn } = found;
   if ((await tables.get(MESSAGES, keyIn(document.document, turn.userRow))) !== undefined) return;
   putMessage(tables, document, turn.userRow, { role: 'user', content: text });

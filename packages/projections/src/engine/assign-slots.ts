@@ -15,10 +15,11 @@ export interface AssignSlotsOptions {
 }
 
 /**
- * Gives every projection its slot. One of another version than its rows gets an empty slot, into which the
- * files of the old rows are carried as marks before the catalogue names it: a crash leaves the old slot in
- * its place or the new one, and the other is swept here at the next open. The old rows are not read in the
- * meantime, for the code that could keep them up to date is gone: reads wait until the new ones are made.
+ * Gives every projection its slot. Rows of another version that the projection can go on with stay where they
+ * are, to be made anew beside them. Else it gets an empty slot, into which the files of the old rows are
+ * carried as marks before the catalogue names it: a crash leaves the old slot in its place or the new one, and
+ * the other is swept here at the next open. The old rows are not read in the meantime, for the code that could
+ * keep them up to date is gone: reads wait until the new ones are made.
  */
 export async function assignSlots(options: AssignSlotsOptions): Promise<Slot[]> {
   const { store, catalogue, projections, limits, onNotice } = options;
@@ -26,20 +27,19 @@ export async function assignSlots(options: AssignSlotsOptions): Promise<Slot[]> 
   const slots: Slot[] = [];
   for (const projection of projections) {
     const row = catalogue.get(projection.name);
-    if (row?.version === projection.version) {
-      slots.push(new Slot(store, row.slot, projection, limits.cacheBytesMax));
+    const { version, readableVersions = [] } = projection;
+    if (row !== undefined && row.version !== version) {
+      const message = `${projection.name} is made anew: version ${version} follows ${row.version}`;
+      onNotice({ reason: 'version_changed', message });
+    }
+    if (row !== undefined && [version, ...readableVersions].includes(row.version)) {
+      slots.push(new Slot(store, row.slot, projection, limits.cacheBytesMax, row.version));
       continue;
     }
     const id = await takeFreeSlot(store, used);
     assert(id !== undefined, 'there are more slots than projections');
     used.add(id);
-    if (row !== undefined) {
-      onNotice({
-        reason: 'version_changed',
-        message: `${projection.name} is made anew: version ${projection.version} follows ${row.version}`,
-      });
-      await carryFiles(store, row.slot, id);
-    }
+    if (row !== undefined) await carryFiles(store, row.slot, id);
     const slot = new Slot(store, id, projection, limits.cacheBytesMax);
     await store.write([catalogueWrite(slot)]);
     slots.push(slot);

@@ -87,8 +87,8 @@ async function compareRows(
   snapshot: AbstractSnapshot,
   differs: (difference: string) => void,
 ): Promise<number> {
-  const ours = store.rows(rangeOfTables(live.slot.id), snapshot);
-  const theirs = store.rows(rangeOfTables(fresh.id), snapshot);
+  const ours = store.storedRows(rangeOfTables(live.slot.id), snapshot);
+  const theirs = store.storedRows(rangeOfTables(fresh.id), snapshot);
   let rows = 0;
   try {
     let our = await ours.next();

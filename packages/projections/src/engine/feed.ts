@@ -1,4 +1,4 @@
-import { assert, type CommittedEvent, type Envelope, isEventType, TurnlogError } from '@turnlog/events';
+import { assert, type CommittedEvent, type Envelope, TurnlogError, upcast } from '@turnlog/events';
 import { describeError, ProjectionError } from '../errors.ts';
 import type { EngineLimits } from './limits.ts';
 import type { Slot } from './slot.ts';
@@ -79,9 +79,7 @@ async function foldAndCommit(
   const last = lastSeq(events);
   const behind = slots.filter((slot) => slot.checkpoint < last);
   try {
-    for (const event of events) {
-      if (isEventType(event.type)) await fold(behind, event as CommittedEvent);
-    }
+    for (const event of events) await fold(behind, event);
     const marked = behind.some((slot) => slot.tables.marksPending);
     const writes = behind.map((slot): Write[] => slot.tables.writes(last));
     await store.write(writes.flat());
@@ -96,7 +94,31 @@ async function foldAndCommit(
   }
 }
 
-async function fold(slots: readonly Slot[], event: CommittedEvent): Promise<void> {
+/**
+ * Folds the events from one seq to another into one slot, and leaves what they change pending.
+ * @throws ProjectionError where nothing is left pending
+ */
+export async function foldInMemory(
+  { source, limits }: Pick<FeedOptions, 'source' | 'limits'>,
+  slot: Slot,
+  from: number,
+  until: number,
+): Promise<void> {
+  if (from > until) return;
+  try {
+    for await (const events of batchesOf(source.readPages({ from, to: until }), from, limits)) {
+      for (const event of events) await fold([slot], event);
+    }
+  } catch (error) {
+    slot.tables.discard();
+    throw error;
+  }
+}
+
+/** An event of a type that the catalogue does not know is passed over: no fold could know what it says. */
+async function fold(slots: readonly Slot[], stored: Envelope): Promise<void> {
+  const event = upcast(stored);
+  if (event === undefined) return;
   for (const slot of slots) {
     if (event.seq <= slot.checkpoint) continue;
     slot.tables.seq = event.seq;
@@ -109,7 +131,14 @@ async function fold(slots: readonly Slot[], event: CommittedEvent): Promise<void
   }
 }
 
+/** Whether an event could not be folded, which no opening of the store would change. */
+export function isFoldError({ details }: ProjectionError): boolean {
+  return details?.projection !== undefined && details.type !== undefined;
+}
+
+/** What the store or the log said is left as it is: it is no fault of the fold. */
 function foldError(error: unknown, projection: string, event: CommittedEvent): ProjectionError {
+  if (error instanceof ProjectionError) return error;
   const code =
     error instanceof TurnlogError && error.code === 'storage_full' ? 'storage_full' : 'store_failed';
   return new ProjectionError(

@@ -1,4 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { droppedLines, nodeFileSystem } from '@turnlog/log';
 import { Level } from 'level';
 import { causeCodes } from '../errors.ts';
 import type { ProjectionDatabase } from './table-store.ts';
@@ -9,6 +11,8 @@ export interface DatabaseHome {
   open(): Promise<ProjectionDatabase>;
   /** Takes a closed database away with everything in it. */
   discard(): Promise<void>;
+  /** What the engine says that it left out when it was opened, and the time before, line by line. */
+  dropped?(): Promise<string[]>;
   /** Puts everything written on the disk, however it was written. */
   settle?(database: ProjectionDatabase): Promise<void>;
 }
@@ -28,6 +32,10 @@ export function levelDatabase(directory: string): DatabaseHome {
     },
     async discard() {
       await rm(directory, { recursive: true, force: true });
+    },
+    async dropped() {
+      const reports = ['LOG', 'LOG.old'].map((report) => join(directory, report));
+      return await droppedLines(nodeFileSystem, reports);
     },
     async settle(database) {
       // A synced write covers the current log file only. Compacting an empty range first turns what the

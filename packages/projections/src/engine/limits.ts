@@ -8,15 +8,22 @@ export interface EngineLimits {
   renderDelayMs: number;
   /** Rendering pauses this many times as long as it took: 9 makes it a tenth of the time. */
   renderPauseFactor: number;
-  /** How long rendering pauses after the first failure; each further one doubles it. */
+  /** How long a file that could not be rendered waits; each further failure of it doubles that. */
   renderRetryMs: number;
   renderRetryMsMax: number;
   /** Files rendered from one snapshot, between two pauses. */
   renderFilesMax: number;
   /** Files of those that are written at the same time. */
   renderFilesAtOnce: number;
+  /** Files whose rendering has failed that are waited for one by one. */
+  heldFilesMax: number;
   /** Differences that a check names, per projection. */
   differencesMax: number;
+  /** Events that are folded in memory for a read while nothing can be written. */
+  unwrittenEventsMax: number;
+  /** How long a database that failed waits before it is looked at again; each failed opening doubles that. */
+  reopenDelayMs: number;
+  reopenDelayMsMax: number;
 }
 
 export const DEFAULT_LIMITS: EngineLimits = {
@@ -28,5 +35,9 @@ export const DEFAULT_LIMITS: EngineLimits = {
   renderRetryMsMax: 5_000,
   renderFilesMax: 16,
   renderFilesAtOnce: 4,
+  heldFilesMax: 10_000,
   differencesMax: 10,
+  unwrittenEventsMax: 4_096,
+  reopenDelayMs: 250,
+  reopenDelayMsMax: 5_000,
 };

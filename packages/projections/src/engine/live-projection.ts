@@ -27,6 +27,11 @@ export class LiveProjection {
     return this.slot.projection;
   }
 
+  /** Whether its rows are those of an earlier version, which it goes on with until its own are made. */
+  get isRenewing(): boolean {
+    return this.slot.version !== this.projection.version;
+  }
+
   get built(): boolean {
     return this.slot.checkpoint >= this.#builtAt;
   }

@@ -11,10 +11,11 @@ import { type ProjectionDatabase, TableStore } from './table-store.ts';
  * answered; a lost power supply may take any of it, even earlier rows of a checkpoint that is still there.
  * So the database says in which run of the kernel it is open and whether it was closed in order, both
  * synced. One that was not closed in order, in another run than this, is thrown away and made anew: it
- * holds nothing that the log does not. The same goes for one that LevelDB cannot read.
+ * holds nothing that the log does not. The same goes for one that LevelDB cannot read, or of which it says
+ * that it left something out, which may have been any rows.
  */
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 interface Meta {
   format: number;
@@ -24,7 +25,12 @@ interface Meta {
 
 /** Why a projection is made anew from the log. */
 export interface ProjectionNotice {
-  reason: 'database_missing' | 'database_unreadable' | 'database_unclean' | 'version_changed';
+  reason:
+    | 'database_missing'
+    | 'database_unreadable'
+    | 'database_damaged'
+    | 'database_unclean'
+    | 'version_changed';
   message: string;
 }
 
@@ -55,7 +61,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   try {
     const found = await readState(store);
     if (found !== 'unreadable') assertNotAhead(store, found.catalogue, options.head);
-    const doubt = doubtOf(found, bootId);
+    const doubt = doubtOf(found, bootId, (await database.dropped?.()) ?? []);
     if (doubt === undefined && found !== 'unreadable') {
       await store.write([metaWrite({ format: FORMAT, bootId, clean: false })], { sync: true });
       return { store, catalogue: found.catalogue };
@@ -143,7 +149,17 @@ function assertNotAhead(store: TableStore, catalogue: FoundState['catalogue'], h
   }
 }
 
-function doubtOf(found: FoundState | 'unreadable', bootId: string): ProjectionNotice | undefined {
+function doubtOf(
+  found: FoundState | 'unreadable',
+  bootId: string,
+  dropped: readonly string[],
+): ProjectionNotice | undefined {
+  if (dropped.length > 0) {
+    return {
+      reason: 'database_damaged',
+      message: `the projections are made anew: LevelDB left out rows that it could not read (${dropped[0]})`,
+    };
+  }
   if (found === 'unreadable') {
     return {
       reason: 'database_unreadable',

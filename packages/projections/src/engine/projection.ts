@@ -40,6 +40,11 @@ export interface Projection {
   readonly name: string;
   /** Another number means: fold anew. */
   readonly version: number;
+  /**
+   * Earlier versions whose tables have the same shape, so that their rows can be read, folded on and rendered
+   * until those of this version are made. While there are rows of any other version reads wait.
+   */
+  readonly readableVersions?: readonly number[];
   evolve(tables: TableWriter, event: CommittedEvent): MaybePromise<void>;
   /** The file of a dirty mark, relative to the data directory, with `/` between its parts. */
   fileOf?(ref: string): string;

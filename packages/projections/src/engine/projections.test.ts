@@ -179,25 +179,6 @@ test('projections: they follow by themselves, whenever an event is committed', (
     }
   }));
 
-test('projections: after a failed write nothing is written, reads that need no more go on, a new open heals', () =>
-  withEngine(async ({ source, database, open }) => {
-    let projections = await open([operationsProjection()]);
-    source.append(put('a'));
-    await projections.read('operations', () => undefined);
-    database.writeError = new Error('IO error: /x/000003.log: No space left on device');
-    const pending = projections.read('operations', () => undefined);
-    await pending;
-    source.append(put('b'));
-    assert.is((await rejection(projections.read('operations', () => undefined))).code, 'storage_full');
-    database.writeError = undefined;
-    source.append(put('c'));
-    assert.is((await rejection(projections.read('operations', () => undefined))).code, 'storage_full');
-    assert.is(projections.failure?.code, 'storage_full');
-    await projections.close();
-    projections = await open([operationsProjection()]);
-    assert.is((await projections.read('operations', (tables) => rowsOf(tables, 'one'))).value.length, 3);
-  }));
-
 test('projections: a rebuild mends rows that were changed behind their back, and a check finds them', () =>
   withEngine(async ({ source, database, open }) => {
     const projections = await open([operationsProjection()]);

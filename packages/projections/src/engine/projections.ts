@@ -1,84 +1,71 @@
-import { assert } from '@turnlog/events';
-import { nodeFileSystem } from '@turnlog/log';
-import { ProjectionError } from '../errors.ts';
-import { type CheckReport, check } from './check.ts';
-import type { BuildOptions, EngineParts } from './fresh-build.ts';
-import type { EngineLimits } from './limits.ts';
-import { LiveProjection } from './live-projection.ts';
-import { Mutex } from './mutex.ts';
+import { hasRoom, nodeFileSystem, PatientRetry } from '@turnlog/log';
+import { causeCodes, ProjectionError, storageError } from '../errors.ts';
+import type { CheckReport } from './check.ts';
+import type { Engine } from './engine.ts';
+import type { BuildOptions } from './fresh-build.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { openEngine } from './open-engine.ts';
 import type { ProjectionsOptions } from './open-projections.ts';
-import { markClean } from './opening.ts';
-import { dirtyPrefix, rangeOfPrefix } from './physical-keys.ts';
 import type { TableReader } from './projection.ts';
-import { type RebuildReport, rebuild } from './rebuild.ts';
-import { RenderedFiles } from './rendered-files.ts';
-import { Renderer } from './renderer.ts';
-import { Runner } from './runner.ts';
-import type { Slot } from './slot.ts';
-import { SnapshotTables } from './snapshot-tables.ts';
-import type { TableStore } from './table-store.ts';
+import type { RebuildReport } from './rebuild.ts';
+import type { ProjectionStatus, ReadResult } from './status.ts';
 
-export interface ProjectionStatus {
-  name: string;
-  version: number;
-  /** The last event in its rows. */
-  seq: number;
-  /** How many events it is behind the log. */
-  lag: number;
-  /** Files that do not show yet what the tables hold. */
-  waitingFiles: number;
-  /** `building`: not yet at what the log held at open; reads wait. `failed`: it does not follow any more. */
-  state: 'building' | 'live' | 'failed';
-  /** Why it failed, or why a file could not be rendered. */
-  error?: { code: string; message: string };
-}
-
-export interface ReadResult<Value> {
-  value: Value;
-  /** The last event in the rows that were read. */
-  seq: number;
-}
+/*
+ * The projections of one log for as long as they are open, and what happens when their database fails.
+ *
+ * From a failed write on nothing is written through that handle; reads go on from its rows and from what is
+ * folded in memory. Once there is room the database is closed and opened again, and goes on from its last
+ * checkpoint. Where damage was found in it, it is thrown away and made anew, for it holds nothing that the log
+ * does not. Reads wait for either.
+ */
 
 /** The projections of one log: their tables to read, their files, and what keeps them true. */
 export class Projections {
   readonly #options: ProjectionsOptions;
-  readonly #parts: EngineParts;
-  readonly #runner: Runner;
-  /** One rebuild or check at a time: each holds slots and reads the whole log. */
-  readonly #maintenance = new Mutex();
-  readonly #closing = new AbortController();
-  readonly #active = new Set<Promise<unknown>>();
+  readonly #retry: PatientRetry;
+  #engine: Engine | undefined;
+  /** Why the database could not be opened again. */
+  #failure: ProjectionError | undefined;
+  #reopening: Promise<boolean> | undefined;
+  readonly #waiters = new Set<() => void>();
   #closed: Promise<void> | undefined;
 
-  /** Made by `openProjections` alone. */
-  constructor(
-    options: ProjectionsOptions,
-    store: TableStore,
-    slots: readonly Slot[],
-    limits: EngineLimits,
-    head: number,
-  ) {
+  private constructor(options: ProjectionsOptions) {
     this.#options = options;
-    const { source, clock } = options;
-    const live = slots.map((slot) => new LiveProjection(slot, head));
-    const commitLock = new Mutex();
-    const files = new RenderedFiles(options.fileSystem ?? nodeFileSystem, options.dataDirectory);
-    const renderer = new Renderer({ store, live, commitLock, files, clock, limits });
-    this.#parts = { source, store, live, commitLock, renderer, files, limits };
-    this.#runner = new Runner({ source, store, live, commitLock, limits, onMarks: () => renderer.notice() });
-    store.onFailure = (failure) => this.#runner.fail(failure);
-    renderer.notice();
-    this.#runner.wake();
+    const { fileSystem = nodeFileSystem, dataDirectory, clock } = options;
+    const { reopenDelayMs, reopenDelayMsMax } = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#retry = new PatientRetry({
+      after: (delayMs, task) => clock.after(delayMs, task),
+      delayMs: reopenDelayMs,
+      delayMsMax: reopenDelayMsMax,
+      isWorthwhile: async () =>
+        this.#engine?.damage !== undefined || (await hasRoom(fileSystem, dataDirectory)),
+      attempt: () => {
+        this.#reopening = this.#reopen().finally(() => {
+          this.#reopening = undefined;
+          this.#wakeAll();
+        });
+        return this.#reopening;
+      },
+    });
   }
 
-  /** Why the projections do not follow the log any more; the daemon opens them again once it has passed. */
+  /** For `openProjections` alone. */
+  static async open(options: ProjectionsOptions): Promise<Projections> {
+    const projections = new Projections(options);
+    projections.#engine = await projections.#openEngine(options);
+    return projections;
+  }
+
+  /** Why the projections do not follow the log. It passes by itself, unless an event could not be folded. */
   get failure(): ProjectionError | undefined {
-    return this.#runner.failure;
+    return this.#engine === undefined ? this.#failure : this.#engine.failure;
   }
 
   /**
    * Reads the tables of a projection as they are at one seq, which is at least the head of the log at the
-   * call: everything acknowledged before is seen.
+   * call: everything acknowledged before is seen. The task may be run again where the database was opened
+   * anew in the middle of it; it must not read the projections itself.
    * @param atLeast a seq that the caller knows to be committed
    * @throws ProjectionError `storage_full`, `store_failed` where the projection cannot catch up,
    *   `store_closed`, `invalid_argument`
@@ -86,33 +73,23 @@ export class Projections {
   async read<Value>(
     name: string,
     task: (tables: TableReader) => Value | Promise<Value>,
-    { atLeast = 0 }: { atLeast?: number } = {},
+    options: { atLeast?: number } = {},
   ): Promise<ReadResult<Value>> {
-    const { source, store } = this.#parts;
-    const live = this.#liveOf(name);
-    const head = source.head();
-    if (atLeast > head) {
-      throw new ProjectionError('invalid_argument', `the log ends at ${head}, before ${atLeast}`, {
-        atLeast,
-        head,
-      });
-    }
-    return await this.#whileOpen(async () => {
-      await this.#reached(live, head);
-      const snapshot = store.snapshot();
-      try {
-        const tables = new SnapshotTables(store, live.slot.id, snapshot);
-        const { seq } = tables;
-        assert(seq >= head, 'a read sees everything acknowledged before it');
-        return { value: await task(tables), seq };
-      } finally {
-        await snapshot.close();
-      }
-    });
+    return await this.#using((engine) => engine.read(name, task, options));
   }
 
+  /** Where the database is not open, the projections have failed at seq 0. */
   async status(): Promise<ProjectionStatus[]> {
-    return await this.#whileOpen(() => Promise.all(this.#parts.live.map((live) => this.#statusOf(live))));
+    try {
+      return await this.#using((engine) => engine.status());
+    } catch (error) {
+      if (this.#failure === undefined) throw error;
+      const { code, message } = this.#failure;
+      const lag = this.#options.source.head();
+      return this.#options.projections.map(({ name, version }) => ({
+        ...{ name, version, seq: 0, lag, waitingFiles: 0, state: 'failed', error: { code, message } },
+      }));
+    }
   }
 
   /**
@@ -120,12 +97,7 @@ export class Projections {
    * @throws ProjectionError the first file that could not be rendered, or why the projections cannot catch up
    */
   async flush(): Promise<{ seq: number }> {
-    return await this.#whileOpen(async () => {
-      const head = this.#parts.source.head();
-      await this.#allReached(head);
-      await this.#parts.renderer.flush();
-      return { seq: head };
-    });
+    return await this.#using((engine) => engine.flush());
   }
 
   /**
@@ -133,19 +105,12 @@ export class Projections {
    * damaged; where an event cannot be folded it fails the same way, and nothing is changed.
    */
   async rebuild(options: BuildOptions = {}): Promise<RebuildReport[]> {
-    return await this.#maintain(options, async (live, building) => {
-      const reports = await rebuild(this.#parts, live, building);
-      this.#runner.resume();
-      return reports;
-    });
+    return await this.#using((engine) => engine.rebuild(options));
   }
 
   /** Compares projections and their files with a build from nothing. */
   async check(options: BuildOptions = {}): Promise<CheckReport[]> {
-    return await this.#maintain(options, async (live, building) => {
-      await this.#allReached(this.#parts.source.head());
-      return await check(this.#parts, live, building);
-    });
+    return await this.#using((engine) => engine.check(options));
   }
 
   /**
@@ -158,88 +123,69 @@ export class Projections {
   }
 
   async #close(): Promise<void> {
-    const { store, renderer } = this.#parts;
-    this.#closing.abort(new ProjectionError('store_closed', 'the projections are closed'));
-    try {
-      await this.#runner.stop();
-      await renderer.stop();
-      await Promise.allSettled(this.#active);
-      // After a failed write the database is not what LevelDB says it is: it is not closed in order.
-      if (store.failure === undefined) await this.#settle();
-    } finally {
-      await store.close();
-    }
+    await this.#retry.stop();
+    await this.#engine?.close();
+    this.#wakeAll();
   }
 
-  async #settle(): Promise<void> {
-    const { database, bootId } = this.#options;
-    await this.#parts.store.settle((open) => database.settle?.(open));
-    await markClean(this.#parts.store, bootId);
+  /** Resolves when the database was opened anew, or could not be, or is closed. */
+  #replaced(): Promise<void> {
+    return new Promise((resolve) => this.#waiters.add(resolve));
   }
 
-  async #reached(live: LiveProjection, seq: number): Promise<void> {
-    if (live.slot.checkpoint >= seq) return;
-    if (this.#runner.failure !== undefined) throw this.#runner.failure;
-    this.#runner.wake();
-    await live.reached(seq);
+  #wakeAll(): void {
+    for (const wake of this.#waiters) wake();
+    this.#waiters.clear();
   }
 
-  async #allReached(seq: number): Promise<void> {
-    await Promise.all(this.#parts.live.map((live) => this.#reached(live, seq)));
-  }
-
-  async #statusOf(live: LiveProjection): Promise<ProjectionStatus> {
-    const { store, source, renderer } = this.#parts;
-    let waitingFiles = 0;
-    for await (const _ of store.rows(rangeOfPrefix(dirtyPrefix(live.slot.id)))) waitingFiles += 1;
-    const { failure } = this.#runner;
-    const error = failure ?? renderer.errorOf(live.projection.name);
-    const seq = live.slot.checkpoint;
-    return {
-      name: live.projection.name,
-      version: live.projection.version,
-      seq,
-      lag: Math.max(source.head() - seq, 0),
-      waitingFiles,
-      state: failure !== undefined ? 'failed' : live.built ? 'live' : 'building',
-      ...(error && { error: { code: error.code, message: error.message } }),
-    };
-  }
-
-  async #maintain<Result>(
-    options: BuildOptions,
-    task: (live: readonly LiveProjection[], building: BuildOptions) => Promise<Result>,
-  ): Promise<Result> {
-    const live =
-      options.only === undefined ? this.#parts.live : options.only.map((name) => this.#liveOf(name));
-    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
-    const building = { ...options, signal: AbortSignal.any(signals) };
-    return await this.#whileOpen(() =>
-      this.#maintenance.run(async () => {
-        building.signal.throwIfAborted();
-        return await task([...new Set(live)], building);
-      }),
-    );
-  }
-
-  /** Keeps the database open until the task has ended. */
-  async #whileOpen<Value>(task: () => Promise<Value>): Promise<Value> {
-    this.#closing.signal.throwIfAborted();
-    const running = task();
-    this.#active.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#active.delete(running);
-    }
-  }
-
-  #liveOf(name: string): LiveProjection {
-    const live = this.#parts.live.find(({ projection }) => projection.name === name);
-    if (live !== undefined) return live;
-    const names = this.#parts.live.map(({ projection }) => projection.name).join(', ');
-    throw new ProjectionError('invalid_argument', `there is no projection ${name}: use ${names}`, {
-      projection: name,
+  async #openEngine(options: ProjectionsOptions): Promise<Engine> {
+    return await openEngine(options, {
+      onTrouble: () => this.#retry.begin(),
+      onWritten: () => this.#retry.worked(),
     });
   }
+
+  /** Runs a task, and runs it again where the database was closed under it to be opened anew. */
+  async #using<Value>(task: (engine: Engine) => Promise<Value>): Promise<Value> {
+    for (let isFirst = true; ; isFirst = false) {
+      // A damaged engine that is closed for good says so again for ever.
+      if (!isFirst && this.#closed !== undefined) throw closedError();
+      while (this.#reopening !== undefined) await this.#reopening;
+      const engine = this.#engine;
+      if (engine === undefined) throw this.#failure ?? closedError();
+      try {
+        return await task(engine);
+      } catch (error) {
+        const codes = causeCodes(error);
+        const isDamaged = engine.damage !== undefined && codes.includes('store_damaged');
+        if (isDamaged && engine === this.#engine) await this.#replaced();
+        else if (!isDamaged && (engine === this.#engine || !codes.includes('store_closed'))) throw error;
+      }
+    }
+  }
+
+  /** Answers whether there is nothing left to try. */
+  async #reopen(): Promise<boolean> {
+    const { database, onNotice = () => undefined } = this.#options;
+    const engine = this.#engine;
+    this.#engine = undefined;
+    try {
+      await engine?.close();
+      if (engine?.damage !== undefined) {
+        const message = `the projections are made anew: ${engine.damage.message}`;
+        onNotice({ reason: 'database_damaged', message });
+        await database.discard();
+      }
+      this.#engine = await this.#openEngine({ ...this.#options, isNew: engine?.damage !== undefined });
+      this.#failure = undefined;
+      return true;
+    } catch (error) {
+      this.#failure = storageError(error, 'the projections could not be opened again');
+      return this.#failure.code === 'store_damaged';
+    }
+  }
+}
+
+function closedError(): ProjectionError {
+  return new ProjectionError('store_closed', 'the projections are closed');
 }

@@ -1,10 +1,12 @@
 import { assert, encodeValue } from '@turnlog/events';
 import type { AbstractSnapshot } from 'abstract-level';
 import { type ProjectionError, storageError } from '../errors.ts';
+import { markedRefs } from './dirty-marks.ts';
+import { HeldFiles } from './held-files.ts';
 import type { EngineLimits } from './limits.ts';
 import type { LiveProjection } from './live-projection.ts';
 import { Mutex } from './mutex.ts';
-import { dirtyPrefix, filePrefix, rangeOfPrefix } from './physical-keys.ts';
+import { dirtyPrefix, filePrefix } from './physical-keys.ts';
 import type { Projection } from './projection.ts';
 import type { RenderedFiles } from './rendered-files.ts';
 import type { Slot } from './slot.ts';
@@ -19,6 +21,14 @@ export interface RendererOptions {
   files: RenderedFiles;
   clock: EngineClock;
   limits: EngineLimits;
+}
+
+interface MarksToRender {
+  render(refs: string[]): Promise<ProjectionError | undefined>;
+  snapshot?: AbstractSnapshot;
+  isDue?(ref: string): boolean;
+  /** Ends it early. */
+  isEnough?(): boolean;
 }
 
 /** A file that was written, or taken away. */
@@ -36,10 +46,12 @@ export class Renderer {
   /** Held while files are written, and by whoever needs them to stay. Never asked for under the commit lock. */
   readonly lock = new Mutex();
   readonly #options: RendererOptions;
+  /** By projection: why its marks could not be read or taken away. */
   readonly #errors = new Map<string, ProjectionError>();
+  readonly #held = new Map<string, HeldFiles>();
   #passing: Promise<void> | undefined;
   #noticed = false;
-  #passesFailed = 0;
+  #cancelRetry: (() => void) | undefined;
   #endPause: (() => void) | undefined;
   #stopped = false;
 
@@ -49,7 +61,7 @@ export class Renderer {
 
   /** Why a file of the projection could not be rendered; gone once all its marks were. */
   errorOf(projection: string): ProjectionError | undefined {
-    return this.#errors.get(projection);
+    return this.#errors.get(projection) ?? this.#held.get(projection)?.error;
   }
 
   /** Says that there may be marks. */
@@ -71,7 +83,7 @@ export class Renderer {
     for (const live of this.#options.live) {
       const { slot } = live;
       const render = (refs: string[]) => this.lock.run(() => this.#render(live, slot, refs));
-      errors.push(...(await this.#renderMarks(slot, render)));
+      errors.push(...(await this.#renderMarks(slot, { render })));
     }
     if (errors[0] !== undefined) throw errors[0];
   }
@@ -82,17 +94,15 @@ export class Renderer {
    */
   async renderSnapshot(live: LiveProjection, snapshot: AbstractSnapshot): Promise<void> {
     const { slot } = live;
-    const errors = await this.#renderMarks(
-      slot,
-      (refs) => this.#render(live, slot, refs, snapshot),
-      snapshot,
-    );
+    const render = (refs: string[]) => this.#render(live, slot, refs, snapshot);
+    const errors = await this.#renderMarks(slot, { render, snapshot });
     if (errors[0] !== undefined) throw errors[0];
   }
 
   /** Ends once the files under way are written. Marks that are left stay for the next open. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#cancelRetry?.();
     this.#endPause?.();
     await this.#passing;
     await this.lock.run(async () => undefined);
@@ -103,66 +113,76 @@ export class Renderer {
     while (this.#noticed && !this.#stopped) {
       this.#noticed = false;
       await this.#pause(limits.renderDelayMs);
-      let failed = false;
-      for (const each of live) {
-        if (each.built && !(await this.#passOver(each))) failed = true;
-      }
-      this.#passesFailed = failed ? this.#passesFailed + 1 : 0;
-      if (!failed) continue;
-      this.#noticed = true;
-      await this.#pause(
-        Math.min(limits.renderRetryMs * 2 ** (this.#passesFailed - 1), limits.renderRetryMsMax),
-      );
+      for (const each of live) if (each.built) await this.#passOver(each);
+      this.#retryHeld();
     }
   }
 
-  /** Renders the marks of one projection at leisure. Answers whether all went well. */
-  async #passOver(live: LiveProjection): Promise<boolean> {
+  /** Renders the marks of one projection at leisure, without the files that are not due yet. */
+  async #passOver(live: LiveProjection): Promise<void> {
     const { clock, limits } = this.#options;
     const { slot } = live;
-    const errors = await this.#renderMarks(slot, async (refs) => {
+    const held = this.#heldOf(slot.projection);
+    const isDue = (ref: string) => held.isDue(ref, clock.now());
+    const render = async (refs: string[]) => {
       const startedAt = clock.now();
       const error = await this.lock.run(() => this.#render(live, slot, refs));
       // A clock that was set back must not stop the rendering, nor one set forward.
       const tookMs = Math.min(Math.max(clock.now() - startedAt, 0), 60_000);
       await this.#pause(limits.renderPauseFactor * tookMs);
       return error;
-    });
-    return errors.length === 0;
+    };
+    const isEnough = () => held.isFull;
+    await this.#renderMarks(slot, { render, isDue, isEnough });
   }
 
-  /** Hands every mark to `render`, some at once. */
+  /** Comes back when the first of the files that failed is due, or what failed without a file may have passed. */
+  #retryHeld(): void {
+    const { clock, limits } = this.#options;
+    const now = clock.now();
+    let delayMs = this.#errors.size > 0 ? limits.renderRetryMsMax : Number.POSITIVE_INFINITY;
+    for (const { nextDueAt } of this.#held.values())
+      delayMs = Math.min(delayMs, Math.max(nextDueAt - now, 1));
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    if (delayMs === Number.POSITIVE_INFINITY || this.#stopped) return;
+    this.#cancelRetry = clock.after(delayMs, () => {
+      this.#cancelRetry = undefined;
+      this.notice();
+    });
+  }
+
+  #heldOf({ name }: Projection): HeldFiles {
+    const held = this.#held.get(name) ?? new HeldFiles(this.#options.limits);
+    this.#held.set(name, held);
+    return held;
+  }
+
+  /** Hands the marks to `render`, some at once. */
   async #renderMarks(
     slot: Slot,
-    render: (refs: string[]) => Promise<ProjectionError | undefined>,
-    snapshot?: AbstractSnapshot,
+    { render, snapshot, isDue = () => true, isEnough = () => false }: MarksToRender,
   ): Promise<ProjectionError[]> {
+    const { store, limits } = this.#options;
+    const { name } = slot.projection;
     const errors: ProjectionError[] = [];
     try {
-      for await (const refs of this.#markedRefs(slot, snapshot)) {
-        if (this.#stopped) return errors;
+      for await (const refs of markedRefs(store, slot.id, {
+        isDue,
+        snapshot,
+        atOnceMax: limits.renderFilesMax,
+      })) {
+        if (this.#stopped || isEnough()) return errors;
         const error = await render(refs);
         if (error !== undefined) errors.push(error);
       }
+      this.#errors.delete(name);
     } catch (error) {
-      errors.push(storageError(error, 'the marks of files could not be read or taken away'));
+      const failure = storageError(error, 'the marks of files could not be read or taken away');
+      this.#errors.set(name, failure);
+      errors.push(failure);
     }
-    const [first] = errors;
-    if (first === undefined) this.#errors.delete(slot.projection.name);
-    else this.#errors.set(slot.projection.name, first);
     return errors;
-  }
-
-  async *#markedRefs(slot: Slot, snapshot?: AbstractSnapshot): AsyncGenerator<string[]> {
-    const prefix = dirtyPrefix(slot.id);
-    let refs: string[] = [];
-    for await (const [key] of this.#options.store.rows(rangeOfPrefix(prefix), snapshot)) {
-      refs.push(key.slice(prefix.length));
-      if (refs.length < this.#options.limits.renderFilesMax) continue;
-      yield refs;
-      refs = [];
-    }
-    if (refs.length > 0) yield refs;
   }
 
   async #render(
@@ -171,7 +191,7 @@ export class Renderer {
     refs: readonly string[],
     given?: AbstractSnapshot,
   ): Promise<ProjectionError | undefined> {
-    const { store, commitLock, limits } = this.#options;
+    const { store, commitLock, clock, limits } = this.#options;
     // A build that was replaced is not shown any more: its successor has marks of its own.
     if (live.slot !== slot || this.#stopped) return undefined;
     const snapshot = given ?? store.snapshot();
@@ -185,8 +205,11 @@ export class Renderer {
           try {
             if (store.get(dirtyPrefix(slot.id) + ref, snapshot) === undefined) continue;
             shown.push({ ref, exists: await this.#show(slot.projection, tables, ref) });
+            this.#heldOf(slot.projection).rendered(ref);
           } catch (error) {
-            first ??= storageError(error, 'a file could not be rendered');
+            const failure = storageError(error, 'a file could not be rendered');
+            this.#heldOf(slot.projection).failed(ref, failure, clock.now());
+            first ??= failure;
           }
         }
       };

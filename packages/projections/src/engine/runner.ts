@@ -1,6 +1,6 @@
 import { TurnlogError } from '@turnlog/events';
 import { ProjectionError, storageError } from '../errors.ts';
-import { type FedBatch, feed } from './feed.ts';
+import { type FedBatch, feed, isFoldError } from './feed.ts';
 import type { EngineLimits } from './limits.ts';
 import type { LiveProjection } from './live-projection.ts';
 import type { Mutex } from './mutex.ts';
@@ -16,6 +16,10 @@ export interface RunnerOptions {
   limits: EngineLimits;
   /** Called where there may be files to render. */
   onMarks: () => void;
+  /** Called after every batch that was written. */
+  onAdvanced: () => void;
+  /** Called where the log could not be read, which may pass. */
+  onSourceFailed: () => void;
 }
 
 /**
@@ -93,12 +97,15 @@ export class Runner {
         });
       }
     } catch (error) {
-      this.fail(failureOf(error));
+      const failure = failureOf(error);
+      this.fail(failure);
+      if (MAY_PASS.has(failure.code) && !isFoldError(failure)) this.#options.onSourceFailed();
     }
   }
 
   #advanced({ marked }: FedBatch): void {
-    const { live, onMarks } = this.#options;
+    const { live, onMarks, onAdvanced } = this.#options;
+    onAdvanced();
     for (const each of live) each.advanced();
     // Nothing is rendered while a first build is under way: what it marked waits for its end.
     const built = this.#built || live.every((each) => each.built);
@@ -110,6 +117,8 @@ export class Runner {
     return Math.min(...this.#options.live.map(({ slot }) => slot.checkpoint));
   }
 }
+
+const MAY_PASS: ReadonlySet<string> = new Set(['storage_full', 'store_failed']);
 
 /** What keeps the projections from following, with the code of the log where the log has failed. */
 function failureOf(error: unknown): ProjectionError {

@@ -17,6 +17,8 @@ export class Slot {
     readonly id: string,
     readonly projection: Projection,
     cacheBytesMax: number,
+    /** The version of the projection that made its rows. */
+    readonly version: number = projection.version,
   ) {
     this.tables = new BufferedTables(store, id, {
       cacheBytesMax,
@@ -33,7 +35,7 @@ export interface CatalogueRow {
 }
 
 export function catalogueWrite(slot: Slot): Write {
-  const row: CatalogueRow = { slot: slot.id, version: slot.projection.version };
+  const row: CatalogueRow = { slot: slot.id, version: slot.version };
   return { key: CATALOGUE_PREFIX + slot.projection.name, value: encodeValue(row) };
 }
 

@@ -6,8 +6,9 @@ import type {
   AbstractLevel,
   AbstractSnapshot,
 } from 'abstract-level';
-import { causeCodes, ProjectionError, storageError } from '../errors.ts';
+import { causeCodes, describeError, ProjectionError, storageError } from '../errors.ts';
 import type { KeyRange } from './physical-keys.ts';
+import { sealed, unsealed } from './sealed-values.ts';
 
 /** The database of the projections: keys in UTF-8, values as bytes. */
 export type ProjectionDatabase = AbstractLevel<string | Buffer | Uint8Array, string, Buffer>;
@@ -27,7 +28,8 @@ const ROWS_AT_ONCE = 256;
 const READ_AHEAD_BYTES = 256 * 1024;
 
 /**
- * The open database. What holds after a crash: a batch is there whole or not at all, and with it every
+ * The open database. Each value is stored behind a checksum that covers it and its key, for LevelDB gives a
+ * damaged value back as it is. What holds after a crash: a batch is there whole or not at all, and with it every
  * batch before it (a killed process loses none that was answered; a power loss may lose the last ones, see
  * `opening.ts`). After a write that failed nothing more is written through this handle, for LevelDB would
  * acknowledge what it loses on reopening; reads go on.
@@ -35,8 +37,11 @@ const READ_AHEAD_BYTES = 256 * 1024;
 export class TableStore {
   readonly #database: ProjectionDatabase;
   #failure: ProjectionError | undefined;
+  #damage: ProjectionError | undefined;
   /** Called with the write that failed. */
   onFailure: (failure: ProjectionError) => void = () => undefined;
+  /** Called with the first damage that a read has found. */
+  onDamage: (damage: ProjectionError) => void = () => undefined;
 
   constructor(database: ProjectionDatabase) {
     assert(database.supports.explicitSnapshots, 'the database has snapshots');
@@ -48,12 +53,19 @@ export class TableStore {
     return this.#failure;
   }
 
+  /** The damage that a read has found, after which everything is to be made anew. */
+  get damage(): ProjectionError | undefined {
+    return this.#damage;
+  }
+
   get(key: string, snapshot?: AbstractSnapshot): Buffer | undefined {
+    let stored: Buffer | undefined;
     try {
-      return this.#database.getSync(key, snapshot === undefined ? {} : { snapshot });
+      stored = this.#database.getSync(key, snapshot === undefined ? {} : { snapshot });
     } catch (error) {
-      throw readError(error);
+      throw this.#readError(error);
     }
+    return stored === undefined ? undefined : this.#opened(key, stored);
   }
 
   getValue<Value>(key: string, snapshot?: AbstractSnapshot): Value | undefined {
@@ -63,12 +75,21 @@ export class TableStore {
 
   /** Whether any row lies in the range. */
   async has(range: KeyRange): Promise<boolean> {
-    for await (const _ of this.rows({ ...range, limit: 1 })) return true;
+    for await (const _ of this.storedRows({ ...range, limit: 1 })) return true;
     return false;
   }
 
   /** The rows of a range in the order of their keys, as the snapshot holds them, else as they are now. */
   async *rows(range: KeyRange, snapshot?: AbstractSnapshot): AsyncGenerator<[key: string, value: Buffer]> {
+    for await (const [key, stored] of this.storedRows(range, snapshot))
+      yield [key, this.#opened(key, stored)];
+  }
+
+  /** The same with their values as they are stored, checksum and all, damaged or not. */
+  async *storedRows(
+    range: KeyRange,
+    snapshot?: AbstractSnapshot,
+  ): AsyncGenerator<[key: string, value: Buffer]> {
     if (range.limit === 0) return;
     let iterator: AbstractIterator<ProjectionDatabase, string, Buffer> | undefined;
     try {
@@ -82,7 +103,7 @@ export class TableStore {
       for (let rows = await iterator.nextv(atOnce); rows.length > 0; rows = await iterator.nextv(atOnce))
         yield* rows;
     } catch (error) {
-      throw readError(error);
+      throw this.#readError(error);
     } finally {
       await iterator?.close();
     }
@@ -92,7 +113,7 @@ export class TableStore {
     try {
       return this.#database.snapshot();
     } catch (error) {
-      throw readError(error);
+      throw this.#readError(error);
     }
   }
 
@@ -103,7 +124,9 @@ export class TableStore {
   async write(writes: readonly Write[], { sync = false } = {}): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const operations = writes.map(({ key, value }) =>
-      value === undefined ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
+      value === undefined
+        ? ({ type: 'del', key } as const)
+        : ({ type: 'put', key, value: sealed(key, value) } as const),
     );
     try {
       const options: WriteOptions = { sync };
@@ -142,28 +165,44 @@ export class TableStore {
   }
 
   #fail(error: unknown): ProjectionError {
-    if (this.#database.status !== 'open') return readError(error);
-    this.#failure ??= storageError(error, 'the projections could not be written');
-    this.onFailure(this.#failure);
+    if (this.#database.status !== 'open' || isBroken(error)) return this.#readError(error);
+    if (this.#failure === undefined) {
+      this.#failure = storageError(error, 'the projections could not be written');
+      this.onFailure(this.#failure);
+    }
     return this.#failure;
   }
+
+  #opened(key: string, stored: Buffer): Buffer {
+    const value = unsealed(key, stored);
+    if (value === undefined)
+      throw this.#foundDamage(`the row ${JSON.stringify(key)} does not fit its checksum`);
+    return value;
+  }
+
+  #readError(error: unknown): ProjectionError {
+    if (causeCodes(error).some((code) => NOT_OPEN.has(code))) {
+      return new ProjectionError('store_closed', 'the projections are closed', undefined, { cause: error });
+    }
+    if (isBroken(error)) return this.#foundDamage(describeError(error), error);
+    return storageError(error, 'the projections could not be read');
+  }
+
+  #foundDamage(what: string, cause?: unknown): ProjectionError {
+    const message = `a table of the projections is damaged: ${what}`;
+    const damage = new ProjectionError('store_damaged', message, undefined, { cause });
+    if (this.#damage === undefined) {
+      this.#damage = damage;
+      this.onDamage(damage);
+    }
+    return damage;
+  }
+}
+
+/** LevelDB cannot make sense of its files, or they are cut to nothing or gone. */
+function isBroken(error: unknown): boolean {
+  const brokenFile = /\.(ldb|sst): (Invalid argument|No such file)/u;
+  return causeCodes(error).includes('LEVEL_CORRUPTION') || brokenFile.test(describeError(error));
 }
 
 const NOT_OPEN = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN', 'LEVEL_SNAPSHOT_NOT_OPEN']);
-
-function readError(error: unknown): ProjectionError {
-  if (causeCodes(error).some((code) => NOT_OPEN.has(code))) {
-    return new ProjectionError('store_closed', 'the projections are closed', undefined, { cause: error });
-  }
-  if (causeCodes(error).includes('LEVEL_CORRUPTION')) {
-    return new ProjectionError(
-      'store_damaged',
-      'a table of the projections is damaged: rebuild them',
-      undefined,
-      {
-        cause: error,
-      },
-    );
-  }
-  return storageError(error, 'the projections could not be read');
-}

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { Message } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MemoryMigrationTarget } from '../testing/memory-migration-target.ts';
+import { MemoryMigrationStore } from '../testing/memory-migration-store.ts';
 import { parseClearedList } from './cleared-list.ts';
 import { planMigration } from './plan.ts';
 import { readUserData } from './read-user-data.ts';
 import { runMigration } from './run.ts';
+import { storeTarget } from './store-target.ts';
 
 const fixture = fileURLToPath(new URL('../../../../test/fixtures/crewcode-userdata/', import.meta.url));
 const directory = join(fixture, 'userdata');
@@ -24,12 +25,12 @@ const expected = JSON.parse(await fs.readFile(join(fixture, 'expected.json'), 'u
 
 test('fixture: the log gives for every key what CrewCode reads, and the source is left as it was', async () => {
   const before = await hashOf(directory);
-  const target = new MemoryMigrationTarget();
+  const store = new MemoryMigrationStore();
   const plan = planMigration(await readUserData(fs, directory));
-  const report = await runMigration(plan, target);
+  const report = await runMigration(plan, storeTarget(store));
 
   for (const [key, messages] of Object.entries(expected.conversations)) {
-    assert.equal((await target.loadConversation(key)) ?? [], messages, key);
+    assert.equal((await store.loadConversation(key)) ?? [], messages, key);
   }
   const usage: Record<string, object> = {};
   const sessions: Record<string, string> = {};
@@ -37,9 +38,9 @@ test('fixture: the log gives for every key what CrewCode reads, and the source i
   for (const { kind, key } of plan.items) {
     if (kind === 'conversation') assert.ok(Object.hasOwn(expected.conversations, key), key);
     if (kind === 'transcript')
-      transcripts[key] = ((await target.loadTranscript(key)) ?? []).map((row) => row.parse());
+      transcripts[key] = ((await store.loadTranscript(key)) ?? []).map((row) => row.parse());
     if (kind !== 'session') continue;
-    const session = await target.getSession(key);
+    const session = await store.getSession(key);
     if (session.sessionId !== undefined) sessions[key] = session.sessionId;
     if (session.usage !== undefined) usage[key] = session.usage;
   }
@@ -57,7 +58,7 @@ test('fixture: the log gives for every key what CrewCode reads, and the source i
   assert.equal(report.fromMonolith, ['thread:ws::main-e240', 'opencode/tab-f833']);
   assert.is(report.completed, 'now');
   assert.is(report.exitCode, 2);
-  assert.is((await runMigration(plan, target)).completed, 'before');
+  assert.is((await runMigration(plan, storeTarget(store))).completed, 'before');
   assert.equal(await hashOf(directory), before);
 });
 

@@ -1,7 +1,8 @@
 import { assertEventData, JsonText } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type MigrationItem, planMigration } from './plan.ts';
+import type { MigrationItem } from './items.ts';
+import { planMigration } from './plan.ts';
 import type { StoredConversation, UserData } from './user-data.ts';
 
 const conversation = (conversationKey: string, content = 'hello'): StoredConversation => ({

@@ -1,33 +1,15 @@
-/*
- * What is to be brought into the log, decided without looking at the log. Each item is one event whose id
- * is made of its content alone: appending it again, after an interruption or in a second run, is a no-op.
- */
-import { createHash } from 'node:crypto';
-import { assert, type EventData, type NewEvent, streamOf } from '@turnlog/events';
+// What is to be brought into the log, decided without looking at the log.
+import { assert } from '@turnlog/events';
+import {
+  clearedItem,
+  conversationItem,
+  MIGRATION_SOURCE,
+  type MigrationItem,
+  sessionItem,
+  sha256,
+  transcriptItem,
+} from './items.ts';
 import type { ClearedList, StoredConversation, UserData, UserDataProblem } from './user-data.ts';
-
-/** The name of the source in the events. */
-export const MIGRATION_SOURCE = 'crewcode';
-
-export type MigrationKind = 'cleared' | 'conversation' | 'session' | 'transcript';
-
-type MigrationEventType = {
-  cleared: 'conversation_cleared';
-  conversation: 'conversation_imported';
-  session: 'session_imported';
-  transcript: 'transcript_saved';
-};
-
-/** One event to bring in. */
-export type MigrationItem = {
-  [Kind in MigrationKind]: {
-    kind: Kind;
-    /** The conversation key, session key or scope. */
-    key: string;
-    stream: string;
-    event: NewEvent<MigrationEventType[Kind]> & { id: string };
-  };
-}[MigrationKind];
 
 /** A conversation that is there and must not come in. */
 export interface ConversationSetAside {
@@ -85,23 +67,12 @@ export function planMigration(userData: UserData): MigrationPlan {
     conversations.push(stored);
   }
 
-  const items = [
+  const items: MigrationItem[] = [
     ...[...cleared].map(([key, torn]) => clearedItem(key, torn)),
     ...conversations.map(conversationItem),
-    ...userData.sessions.map((session) =>
-      itemOf('session', session.sessionKey, streamOf.session(session.sessionKey), 'session_imported', {
-        ...session,
-        source: MIGRATION_SOURCE,
-      }),
-    ),
-    ...userData.transcripts.map(({ scopeId, rows }) =>
-      itemOf('transcript', scopeId, streamOf.transcript(scopeId), 'transcript_saved', {
-        scopeId,
-        rows: rows.map((row, place) => ({ rowId: place + 1, after: place, row })),
-        removed: [],
-      }),
-    ),
-  ] as MigrationItem[];
+    ...userData.sessions.map(sessionItem),
+    ...userData.transcripts.map(transcriptItem),
+  ];
 
   return {
     source: MIGRATION_SOURCE,
@@ -143,48 +114,6 @@ function incompleteBecause(userData: UserData, setAside: ConversationSetAside[])
   return reasons;
 }
 
-function clearedItem(conversationKey: string, torn: string | undefined) {
-  return itemOf('cleared', conversationKey, streamOf.conversation(conversationKey), 'conversation_cleared', {
-    conversationKey,
-    reason: 'migrated',
-    ...(torn !== undefined && { torn }),
-  });
-}
-
-function conversationItem({ conversationKey, messages, setAside }: StoredConversation) {
-  return itemOf(
-    'conversation',
-    conversationKey,
-    streamOf.conversation(conversationKey),
-    'conversation_imported',
-    {
-      conversationKey,
-      source: MIGRATION_SOURCE,
-      messages,
-      ...(setAside.length > 0 && { setAside }),
-    },
-  );
-}
-
-function itemOf<Kind extends MigrationKind>(
-  kind: Kind,
-  key: string,
-  stream: string,
-  type: MigrationEventType[Kind],
-  data: EventData<MigrationEventType[Kind]>,
-) {
-  return { kind, key, stream, event: { id: idOf(kind, key, data), type, data } };
-}
-
-/** JSON tells lone surrogates apart, and an opaque value stands in it as itself. */
-function idOf(kind: MigrationKind, key: string, data: unknown): string {
-  return `migrate:${sha256(JSON.stringify([kind, key, data]))}`;
-}
-
 function fingerprintOf(items: readonly MigrationItem[]): string {
   return sha256(JSON.stringify([MIGRATION_SOURCE, items.map(({ event }) => event.id).sort()]));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,10 +1,5 @@
-import type {
-  ConversationSetAside,
-  MigrationCounts,
-  MigrationItem,
-  MigrationKind,
-  MigrationPlan,
-} from './plan.ts';
+import type { MigrationItem, MigrationKind } from './items.ts';
+import type { ConversationSetAside, MigrationCounts, MigrationPlan } from './plan.ts';
 import type { UserDataProblem } from './user-data.ts';
 
 /** What became of an item. */

@@ -2,12 +2,11 @@
  * Reads everything back through the target's own reads. What differs is a failure, unless a later event of
  * the log is about the same thing: then the log has simply gone on since, and what it has is kept.
  */
-import type { CommittedEvent } from '@turnlog/events';
-import { forEachConcurrently } from './concurrently.ts';
-import type { MigrationItem } from './plan.ts';
-import { readBack } from './read-back.ts';
+import { inBatches } from './batches.ts';
+import { digestOfItem } from './content.ts';
+import type { MigrationItem } from './items.ts';
 import type { Settled } from './report.ts';
-import type { MigrationTarget } from './target.ts';
+import type { MigrationTarget, SeenEvent } from './target.ts';
 
 /** An item and what was done with it; with its seq where it was in the log by its id. */
 export interface Placed extends Settled {
@@ -17,16 +16,19 @@ export interface Placed extends Settled {
 export async function verify(
   target: MigrationTarget,
   placed: readonly Placed[],
-  { inFlightMax, onVerified }: { inFlightMax: number; onVerified: (done: number) => void },
+  { batchSize, onVerified }: { batchSize: number; onVerified: (done: number) => void },
 ): Promise<Settled[]> {
   const differing = new Set<Placed>();
   let done = 0;
-  await forEachConcurrently(placed, inFlightMax, async (entry) => {
-    const mustBeEqual = entry.outcome === 'broughtIn' || entry.outcome === 'alreadyThere';
-    if (mustBeEqual && (await readBack(target, entry.item)) !== 'equal') differing.add(entry);
-    done += 1;
+  for (const batch of inBatches(placed, batchSize)) {
+    const mustBeEqual = batch.filter(({ outcome }) => outcome === 'broughtIn' || outcome === 'alreadyThere');
+    const found = await target.digests(mustBeEqual.map(({ item: { kind, key } }) => ({ kind, key })));
+    mustBeEqual.forEach((entry, place) => {
+      if (found[place] !== digestOfItem(entry.item)) differing.add(entry);
+    });
+    done += batch.length;
     onVerified(done);
-  });
+  }
   if (differing.size === 0) return [...placed];
   const changed = await changedSince(target, [...differing]);
   return placed.map((entry): Settled => {
@@ -43,7 +45,7 @@ async function changedSince(target: MigrationTarget, entries: readonly Placed[])
   const changed = new Set<Placed>();
   const awaited: { entry: Placed; seq: number }[] = [];
   for (const entry of entries) {
-    const seq = await target.seqOf(entry.item.stream, entry.item.event.id);
+    const { seq } = entry;
     // What is not in the log by its id was there by other means before, and is now something else.
     if (seq === undefined) changed.add(entry);
     else awaited.push({ entry, seq });
@@ -58,7 +60,7 @@ async function changedSince(target: MigrationTarget, entries: readonly Placed[])
   return changed;
 }
 
-function isAbout(event: CommittedEvent, { kind, key, stream }: MigrationItem): boolean {
+function isAbout(event: SeenEvent, { kind, key, stream }: MigrationItem): boolean {
   if (event.stream === stream) return true;
   const { data } = event;
   if (kind === 'session') return 'sessionKey' in data && data.sessionKey === key;

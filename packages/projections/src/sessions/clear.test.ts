@@ -42,6 +42,20 @@ test('clear: a key that begins as another is no session of the other', async () 
   assert.equal(await bench.get('a'), { sessionId: 'id' });
 });
 
+test("clear: the session of a conversation whose key ends like a plugin is that conversation's own", async () => {
+  const bench = new SessionBench();
+  const other = {
+    sessionKey: 'one:plugin:x:codex',
+    conversationKey: 'thread:one:plugin:x',
+    provider: 'codex',
+  };
+  await bench.bind('id', undefined, other);
+  await bench.import('one:acp:y:claude', 'id');
+  await bench.clear();
+  assert.equal(await bench.get('one:plugin:x:codex'), { sessionId: 'id' });
+  assert.equal(await bench.get('one:acp:y:claude'), { sessionId: 'id' });
+});
+
 test('clear: what a turn begun before it reports is ignored, with its turnId and without', async () => {
   const bench = new SessionBench();
   await bench.start('t1');

@@ -68,6 +68,18 @@ async function* sessionKeysOf(tables: TableReader, conversationKey: string): Asy
   }
   for (const family of PROVIDER_FAMILIES) {
     const ofFamily = { prefix: sessionKeyOf(conversationKey, family) };
-    for await (const [sessionKey] of tables.range<SessionRow>(SESSIONS, ofFamily)) yield sessionKey;
+    for await (const [sessionKey, row] of tables.range<SessionRow>(SESSIONS, ofFamily)) {
+      if (isOfFamily(conversationKey, sessionKey, row)) yield sessionKey;
+    }
   }
+}
+
+/**
+ * Whether a key that begins like one of the conversation's is one: that of another conversation may as well
+ * (`a:plugin:x` with codex). A session that was brought in does not say its provider; then it is taken for
+ * the other conversation's where its key ends with the name of a provider.
+ */
+function isOfFamily(conversationKey: string, sessionKey: string, { provider }: SessionRow): boolean {
+  if (provider !== undefined) return sessionKey === sessionKeyOf(conversationKey, provider);
+  return !PROVIDERS.some((name) => sessionKey.endsWith(`:${name}`));
 }

@@ -7,14 +7,25 @@ export class MemoryDatabase implements DatabaseHome {
   #database = emptyDatabase();
   /** Thrown by every write while it is set. */
   writeError: Error | undefined;
+  /** Thrown by every opening while it is set. */
+  openError: Error | undefined;
+  /** Writes that a handle acknowledged after one of its writes had failed: like LevelDB's they are lost. */
+  lostWrites = 0;
 
   async open(): Promise<ProjectionDatabase> {
+    if (this.openError !== undefined) throw this.openError;
     const database = this.#database;
     await database.open();
-    const write = database.batch.bind(database) as (...parameters: unknown[]) => Promise<void>;
+    let hasFailed = false;
+    // The class's own: the object's may be that of an earlier opening.
+    const write = MemoryLevel.prototype.batch.bind(database) as (...parameters: unknown[]) => Promise<void>;
     const failing = async (...parameters: unknown[]) => {
-      if (this.writeError !== undefined) throw this.writeError;
-      await write(...parameters);
+      if (this.writeError !== undefined) {
+        hasFailed = true;
+        throw this.writeError;
+      }
+      if (hasFailed) this.lostWrites += 1;
+      else await write(...parameters);
     };
     Object.defineProperty(database, 'batch', { value: failing, configurable: true });
     return database;

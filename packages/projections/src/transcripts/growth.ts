@@ -1,4 +1,5 @@
-import { DISPLAY_TIME_FIELDS, type Fields, isObject, ROW_DEPTH_MAX } from './identity.ts';
+import { JSON_DEPTH_MAX } from '@turnlog/events';
+import { DISPLAY_TIME_FIELDS, type Fields, isObject } from './identity.ts';
 
 /** How one version of a row stands to another. */
 export type Growth = 'same' | 'grown' | 'other';
@@ -16,7 +17,7 @@ function growthOfValue(from: unknown, to: unknown, depth: number): Growth {
   if (Object.is(from, to)) return 'same';
   if (from === null) return 'grown';
   if (typeof from === 'string' && typeof to === 'string') return to.startsWith(from) ? 'grown' : 'other';
-  if (depth >= ROW_DEPTH_MAX) return 'other';
+  if (depth >= JSON_DEPTH_MAX) return 'other';
   if (Array.isArray(from) && Array.isArray(to)) return growthOfItems(from, to, depth + 1);
   if (isObject(from) && isObject(to)) return growthOfFields(from, to, depth + 1);
   return 'other';

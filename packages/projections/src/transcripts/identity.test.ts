@@ -1,7 +1,7 @@
-import { JsonText } from '@turnlog/events';
+import { JSON_DEPTH_MAX, JsonText } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ROW_DEPTH_MAX, readRows, TranscriptRow } from './identity.ts';
+import { readRows, TranscriptRow } from './identity.ts';
 
 const identityOf = (value: unknown) => new TranscriptRow(JsonText.of(value)).identity;
 const contentOf = (value: unknown) => new TranscriptRow(JsonText.of(value)).content;
@@ -50,9 +50,9 @@ test('identity: without a name it is the content without its display time', () =
 test('identity: a row nested too deep is refused, as a text and as a value', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   const isRefused = (error: { code?: string }) => error.code === 'invalid_argument';
-  readRows([new JsonText(nested(ROW_DEPTH_MAX)), JSON.stringify(nested(9000))]);
-  assert.throws(() => readRows([new JsonText(nested(ROW_DEPTH_MAX + 1))]), isRefused);
-  assert.throws(() => readRows([JSON.parse(nested(ROW_DEPTH_MAX + 1))]), isRefused);
+  readRows([new JsonText(nested(JSON_DEPTH_MAX)), JSON.stringify(nested(9000))]);
+  assert.throws(() => readRows([new JsonText(nested(JSON_DEPTH_MAX + 1))]), isRefused);
+  assert.throws(() => readRows([JSON.parse(nested(JSON_DEPTH_MAX + 1))]), isRefused);
   assert.throws(() => readRows([JSON.parse(nested(100_000))]), isRefused);
 });
 

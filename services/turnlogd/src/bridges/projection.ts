@@ -18,11 +18,19 @@ export const bridgesProjection: Projection = {
     const before = await tables.get<BridgeState>(BRIDGE, bridgeId);
     const after = evolve(before, event);
     if (after === before) return;
-    tables.put(BRIDGE, bridgeId, after);
+    tables.put(BRIDGE, bridgeId, rowOf(after));
     if (after.lifecycle === 'stopped') tables.delete(OPEN, bridgeId);
     else if (before === undefined || before.lifecycle === 'stopped') tables.put(OPEN, bridgeId, true);
   },
 };
+
+/**
+ * Without the fields that are undefined: read back they are not there, and a field that is set again would
+ * then come last. A row must be the same bytes whether its state was read or still in memory.
+ */
+function rowOf(state: BridgeState): Partial<BridgeState> {
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined));
+}
 
 export async function loadBridge(tables: TableReader, bridgeId: string): Promise<BridgeState | undefined> {
   return await tables.get<BridgeState>(BRIDGE, bridgeId);

@@ -4,20 +4,31 @@ import {
   type EventMeta,
   type LiveEvent,
   type OperationParameters,
+  type OperationResult,
   type ReportedEvent,
   sessionKeyOf,
 } from '@turnlog/events';
 import { DaemonError } from '../errors.ts';
+import type { BridgeCall } from './bridge-call.ts';
 import { type OpenBridge, stateOf } from './open-bridge.ts';
 
-export function sessionKeyFor(request: OperationParameters<'bridge.record'>): string | undefined {
+export type RecordRequest = Omit<OperationParameters<'bridge.record'>, 'commandId'>;
+
+export interface ReportRequest {
+  bridgeId: string;
+  /** The number of the first report. */
+  first?: number;
+  reports: readonly ReportedEvent[];
+}
+
+export function sessionKeyFor(request: RecordRequest): string | undefined {
   if (request.sessionKey !== undefined || request.conversationKey === undefined) return request.sessionKey;
   return sessionKeyOf(request.conversationKey, request.provider);
 }
 
 export function isSameBridge(
   state: BridgeState,
-  request: OperationParameters<'bridge.record'>,
+  request: RecordRequest,
   sessionKey: string | undefined,
 ): boolean {
   return (
@@ -49,6 +60,21 @@ export function unseen(
   return { first: next, reports: reports.slice(next - first) };
 }
 
+/**
+ * What a host is answered that sends again what ended its bridge; undefined where its reports are others.
+ * @param state what the log knows of the bridge
+ */
+export function answerAfterEnd(
+  state: BridgeState | undefined,
+  { first, reports }: ReportRequest,
+  { mayUse }: BridgeCall,
+): Omit<OperationResult<'bridge.event'>, 'seq'> | undefined {
+  if (state?.lifecycle !== 'stopped' || first === undefined || reports.length === 0) return undefined;
+  const { through } = state;
+  if (first + reports.length - 1 > through || !mayUse(state)) return undefined;
+  return { accepted: through, durableThrough: through, emitted: [] };
+}
+
 export function interruption(bridge: OpenBridge, reason: 'replaced' | 'restart'): Fact[] {
   return decideInterruption(stateOf(bridge), bridge.gathering, reason, undefined, metaOfEnd(bridge));
 }
@@ -64,6 +90,10 @@ export function notOpen(bridgeId: string): DaemonError {
   return new DaemonError('bridge_not_found', 'no bridge of this id is open; open it with bridge.record', {
     bridgeId,
   });
+}
+
+export function isNotOpen(error: unknown): boolean {
+  return error instanceof DaemonError && error.code === 'bridge_not_found';
 }
 
 /** An end writes what was gathered, so everything that was accepted is in the log with it. */

@@ -3,7 +3,7 @@ import { TurnlogError } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BridgeBench, settle } from '../testing.ts';
-import { HOST_RETURN_MS } from './recorded-bridges.ts';
+import { HOST_RETURN_MS } from './bridge-dependencies.ts';
 
 const one = { bridgeId: 'b1', provider: 'codex', conversationKey: 'thread:s' };
 const two = { bridgeId: 'b2', provider: 'claude', conversationKey: 'thread:s' };

@@ -4,6 +4,7 @@ import {
   decideReports,
   type Fact,
   phaseOf,
+  type ReportOutcome,
   requestBridge,
   restoreBridge,
 } from '@turnlog/bridge';
@@ -11,19 +12,26 @@ import {
   assertProvider,
   type LiveEvent,
   type MeterState,
-  type OperationParameters,
   type OperationResult,
   type ReportedEvent,
   streamOfBridge,
 } from '@turnlog/events';
-import { DaemonError } from '../errors.ts';
 import type { PendingDelta } from '../live/live-hub.ts';
-import { cancelWaits, hostIsHere, type OpenBridge, openBridge, stateOf } from './open-bridge.ts';
-import { type BridgeDependencies, OpenBridges } from './open-bridges.ts';
-import { emittedOf, isSameBridge, sessionKeyFor, unseen } from './recorded-bridge-rules.ts';
-
-/** How long a turn that a restart left open waits for its host. */
-export const HOST_RETURN_MS = 30_000;
+import { ANY_BRIDGE, assertMayUse, type BridgeCall } from './bridge-call.ts';
+import type { BridgeDependencies } from './bridge-dependencies.ts';
+import { type KeptRecord, keptReport, withNothingGathered } from './kept-answers.ts';
+import { hostIsHere, type OpenBridge, openBridge, stateOf, streamOfOpen } from './open-bridge.ts';
+import { OpenBridges } from './open-bridges.ts';
+import {
+  answerAfterEnd,
+  emittedOf,
+  isNotOpen,
+  isSameBridge,
+  type RecordRequest,
+  type ReportRequest,
+  sessionKeyFor,
+  unseen,
+} from './recorded-bridge-rules.ts';
 
 /** The bridges whose events a host reports. */
 export class RecordedBridges {
@@ -37,14 +45,10 @@ export class RecordedBridges {
 
   /** Takes up the bridges that the log holds open. Their turns stay open for a while, for the host may return. */
   restore(states: readonly BridgeState[]): void {
-    const { environment, hostReturnMs = HOST_RETURN_MS } = this.#dependencies;
     for (const state of states) {
       const bridge = openBridge(restoreBridge(state));
       this.#open.add(bridge);
-      if (state.turn === undefined) continue;
-      bridge.cancelAbandonment = environment.after(hostReturnMs, () => {
-        this.#open.inBackground(this.#open.abandon(bridge));
-      });
+      if (state.turn !== undefined) this.#open.awaitHost(bridge);
     }
   }
 
@@ -75,77 +79,102 @@ export class RecordedBridges {
   }
 
   /** Opens a bridge, or attaches to it where it is open for the same conversation and provider. */
-  async record(request: OperationParameters<'bridge.record'>): Promise<OperationResult<'bridge.record'>> {
+  async record(
+    request: RecordRequest,
+    call: BridgeCall = ANY_BRIDGE,
+  ): Promise<OperationResult<'bridge.record'>> {
+    this.#open.assertNotClosing();
     assertProvider(request.provider);
     const sessionKey = sessionKeyFor(request);
     // The id is held as well as the stream: two hosts that open one id at once open one bridge.
     return await this.#dependencies.streams.run(`record ${request.bridgeId}`, async () => {
       const open = this.#open.get(request.bridgeId);
-      if (open !== undefined && isSameBridge(stateOf(open), request, sessionKey)) return this.#attach(open);
-      if (open !== undefined) await this.#replace(request.bridgeId);
-      return await this.#begin(request, sessionKey);
+      assertMayUse(call, open && stateOf(open));
+      if (open !== undefined && isSameBridge(stateOf(open), request, sessionKey)) {
+        return await this.#attach(open, call);
+      }
+      if (open !== undefined) await this.#replace(request.bridgeId, call);
+      return await this.#begin(request, sessionKey, call);
     });
   }
 
-  /** Takes what the host of a bridge reports. */
-  async report(call: {
-    bridgeId: string;
-    first?: number;
-    reports: readonly ReportedEvent[];
-  }): Promise<OperationResult<'bridge.event'>> {
-    return await this.#open.with(call.bridgeId, async (bridge) => {
-      const fresh = unseen(bridge, call.first, call.reports);
+  /**
+   * Takes what the host of a bridge reports. Where the answer to its last report was lost, the bridge is
+   * stopped when the host sends it again: then it is answered once more.
+   */
+  async report(
+    request: ReportRequest,
+    call: BridgeCall = ANY_BRIDGE,
+  ): Promise<OperationResult<'bridge.event'>> {
+    try {
+      return await this.#take(request, call);
+    } catch (error) {
+      if (!isNotOpen(error)) throw error;
+      const { formerState, head } = this.#dependencies;
+      const answer = answerAfterEnd(await formerState(request.bridgeId), request, call);
+      if (answer === undefined) throw error;
+      return { seq: head(), ...answer };
+    }
+  }
+
+  async #take(
+    { bridgeId, first, reports }: ReportRequest,
+    call: BridgeCall,
+  ): Promise<OperationResult<'bridge.event'>> {
+    return await this.#open.with(bridgeId, call, async (bridge) => {
+      // A host that is told of a gap has returned as well.
       hostIsHere(bridge);
-      if (fresh.reports.length === 0) return this.#answer(bridge, []);
-      const outcome = decideReports({
-        snapshot: bridge.snapshot,
-        gathering: bridge.gathering,
-        meter: await this.#meterFor(bridge, fresh.reports),
-        ...fresh,
-        newPromptId: this.#dependencies.environment.newId,
-      });
-      const interrupted = outcome.startsTurn ? this.#open.inTurnBeside(bridge) : [];
-      const records = await this.#open.commit(bridge, outcome, interrupted);
-      bridge.accepted = fresh.first + fresh.reports.length - 1;
-      return this.#answer(bridge, emittedOf(outcome, records));
+      const fresh = unseen(bridge, first, reports);
+      const { command } = call;
+      if (fresh.reports.length === 0 && command === undefined) return this.#answer(bridge, []);
+      const outcome = await this.#decide(bridge, fresh);
+      // What a command was answered for must be there after a crash, deltas too: it is not sent again.
+      const accepted = fresh.first + fresh.reports.length - 1;
+      const decided = command === undefined ? outcome : withNothingGathered(outcome, accepted);
+      const completion = command && { command, answer: keptReport(decided, accepted) };
+      const records = await this.#open.commit(bridge, { ...decided, accepted }, completion);
+      return this.#answer(bridge, emittedOf(decided, records));
     });
   }
 
-  async stop(bridgeId: string): Promise<{ seq: number }> {
-    return await this.#open.with(bridgeId, async (bridge) => ({
-      seq: await this.#open.end(bridge, 'requested'),
+  async stop(bridgeId: string, call: BridgeCall = ANY_BRIDGE): Promise<{ seq: number }> {
+    const { command } = call;
+    return await this.#open.with(bridgeId, call, async (bridge) => ({
+      seq: await this.#open.end(bridge, 'requested', command && { command, answer: {} }),
     }));
   }
 
   /** Writes everything that is gathered. The bridges stay open: their hosts go on with the next daemon. */
   async close(): Promise<void> {
-    await Promise.all(
-      this.#open.all().map(async (bridge) => {
-        cancelWaits(bridge);
-        await this.#open.flush(bridge);
-      }),
-    );
+    await this.#open.close();
   }
 
-  #attach(bridge: OpenBridge): OperationResult<'bridge.record'> {
+  async #attach(bridge: OpenBridge, { command }: BridgeCall): Promise<OperationResult<'bridge.record'>> {
     hostIsHere(bridge);
     const { seq, accepted, durableThrough } = this.#answer(bridge, []);
+    const answer = { accepted, durableThrough, attached: true };
     const ownerToken = this.#dependencies.ownerToken(stateOf(bridge));
-    return { seq, ownerToken, accepted, durableThrough, attached: true };
+    if (command !== undefined) {
+      const { bridgeId, since } = stateOf(bridge);
+      const kept: KeptRecord = { ...answer, bridgeId, since };
+      await this.#dependencies.append(streamOfOpen(bridge), [], { command, answer: kept });
+    }
+    return { seq, ownerToken, ...answer };
   }
 
-  async #replace(bridgeId: string): Promise<void> {
+  async #replace(bridgeId: string, call: BridgeCall): Promise<void> {
     try {
-      await this.#open.with(bridgeId, (bridge) => this.#open.end(bridge, 'replaced'));
+      await this.#open.with(bridgeId, call, (bridge) => this.#open.end(bridge, 'replaced'));
     } catch (error) {
       // It may have stopped by itself while this waited for its turn, which is just as well.
-      if (!(error instanceof DaemonError && error.code === 'bridge_not_found')) throw error;
+      if (!isNotOpen(error)) throw error;
     }
   }
 
   async #begin(
-    request: OperationParameters<'bridge.record'>,
+    request: RecordRequest,
     sessionKey: string | undefined,
+    call: BridgeCall,
   ): Promise<OperationResult<'bridge.record'>> {
     const { append, formerState, streams, ownerToken, head } = this.#dependencies;
     const { bridgeId, provider } = request;
@@ -159,18 +188,33 @@ export class RecordedBridges {
       data: { bridgeId, provider, ...session },
     };
     const former = await formerState(bridgeId);
+    // A bridge that has stopped is known by its id still: a late report of one of its turns finds its place.
+    assertMayUse(call, former);
     return await streams.run(streamOfBridge(request), async () => {
-      const records = await append(streamOfBridge(request), [requested, started]);
+      const answer = { accepted: 0, durableThrough: 0, attached: false };
+      const { command } = call;
+      const kept: KeptRecord = { ...answer, bridgeId };
+      const completion = command && { command, answer: kept };
+      const records = await append(streamOfBridge(request), [requested, started], completion);
       const asRequested = requestBridge(former, { ...requested, at: records[0]?.at ?? 0 });
       const bridge = openBridge(advance(asRequested, started));
       this.#open.add(bridge);
-      return {
-        seq: records.at(-1)?.seq ?? head(),
-        ownerToken: ownerToken(stateOf(bridge)),
-        accepted: 0,
-        durableThrough: 0,
-        attached: false,
-      };
+      return { seq: records.at(-1)?.seq ?? head(), ownerToken: ownerToken(stateOf(bridge)), ...answer };
+    });
+  }
+
+  async #decide(
+    bridge: OpenBridge,
+    { first, reports }: { first: number; reports: readonly ReportedEvent[] },
+  ): Promise<ReportOutcome> {
+    return decideReports({
+      snapshot: bridge.snapshot,
+      gathering: bridge.gathering,
+      meter: await this.#meterFor(bridge, reports),
+      first,
+      reports,
+      endsOfOthers: () => this.#open.endsBeside(bridge),
+      newPromptId: this.#dependencies.environment.newId,
     });
   }
 

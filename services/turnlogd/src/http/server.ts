@@ -1,48 +1,131 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { ERROR_CODES, type ErrorCode, TurnlogError } from '@turnlog/events';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Caller } from '../access/caller.ts';
+import { subscribeAs } from '../access/subscribe-as.ts';
 import type { Daemon } from '../daemon.ts';
+import { type Environment, systemEnvironment } from '../environment.ts';
 import { DaemonError } from '../errors.ts';
-import { type Dispatcher, errorBodyOf } from '../operations/dispatcher.ts';
+import type { Metrics } from '../metrics.ts';
+import { RPC_LIMITS, type RpcLimits } from '../rpc/rpc-connection.ts';
+import { SubscriberCount } from '../subscriber-count.ts';
+import { VERSION } from '../version.ts';
 import { type Access, createAccess } from './access.ts';
-import { streamEvents } from './event-stream.ts';
+import { serveEvents } from './event-routes.ts';
+import type { EventStreamLimits } from './event-stream.ts';
+import { answerErrors, BODY_BYTES_MAX } from './http-errors.ts';
+import { closeServer, listenOnPort, listenOnSocket } from './listeners.ts';
+import { openApiDocument } from './openapi.ts';
+import { WEB_SOCKET_LIMITS, type WebSocketLimits, WebSockets } from './web-sockets.ts';
 
-/** The largest request body. A transcript is sent whole, and may be long. */
-export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const CONNECTIONS_MAX = 1_024;
-const SUBSCRIBERS_MAX = 256;
 const REQUEST_TIMEOUT_MS = 120_000;
 
 export interface HttpOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  token: string;
-  dispatcher: Dispatcher;
-  subscribe: Daemon['subscribe'];
-  /** What `/readyz` says: `ready`, or what keeps the daemon from accepting. */
-  readiness(): string;
+  /** Where the Unix socket is to be; it must be free. */
+  socketPath: string | undefined;
+  daemon: Pick<Daemon, 'dispatcher' | 'tokens' | 'subscribe' | 'readiness'>;
+  metrics: Metrics;
   logger: FastifyBaseLogger;
+  after?: Environment['after'];
+  limits?: { eventStreams?: EventStreamLimits; rpc?: RpcLimits; webSockets?: WebSocketLimits };
 }
 
 export interface HttpServer {
   /** Where it listens. */
   readonly url: string;
   subscribers(): number;
-  /** Answers what was accepted, ends the subscriptions, and takes nothing more. */
+  webSockets(): number;
+  /** Answers what was accepted, ends the subscriptions, and takes nothing more. Safe to call more than once. */
   close(): Promise<void>;
 }
 
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-  const stopping = new AbortController();
-  const subscriptions = new Set<Promise<void>>();
+  const { daemon, logger, host, socketPath, after = systemEnvironment.after, limits = {} } = options;
+  const subscribers = new SubscriberCount();
+  const subscribe = subscribeAs(daemon.subscribe);
+  const server = createApplication(logger);
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  /** Requests on the Unix socket: no page can make one, and its Host says nothing. */
+  const onSocket = new WeakSet<Duplex>();
+  let access: Access | undefined;
+
+  function checkOrigin(request: IncomingMessage): Access {
+    // Nothing is served before the port is known, and with it the address that callers must name.
+    if (access === undefined) throw new DaemonError('store_closed', 'the daemon is starting');
+    if (!onSocket.has(request.socket)) access.checkOrigin(request.headers);
+    return access;
+  }
+  function callerOf(request: FastifyRequest): Caller {
+    const caller = callers.get(request);
+    if (caller === undefined) throw new DaemonError('internal', 'a request without a caller was let in');
+    return caller;
+  }
+  server.addHook('onRequest', async (request) => {
+    const { callerOf: identify } = checkOrigin(request.raw);
+    if (!isOpenPath(request)) callers.set(request, identify(request.headers.authorization));
+  });
+  serveOperations(server, options, callerOf);
+  const endStreams = serveEvents(server, {
+    subscribe,
+    subscribers,
+    callerOf,
+    after,
+    ...(limits.eventStreams && { limits: limits.eventStreams }),
+  });
+  answerErrors(server);
+
+  const webSockets = new WebSockets({
+    dispatcher: daemon.dispatcher,
+    callerOf: (token) => daemon.tokens.callerOf(token),
+    checkOrigin,
+    subscribe,
+    subscribers,
+    after,
+    onFault: (error) => logger.error({ err: error }, 'a request on a WebSocket has failed'),
+    limits: limits.rpc ?? RPC_LIMITS,
+    webSocketLimits: limits.webSockets ?? WEB_SOCKET_LIMITS,
+  });
+  const servers: Server[] = [];
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= (async () => {
+      await Promise.all([endStreams(), webSockets.close()]);
+      await Promise.all([server.close(), ...servers.map(closeServer)]);
+    })();
+    return closed;
+  };
+  try {
+    const port = await listenOnPort(server, host, options.port);
+    access = createAccess(daemon.tokens, port, [bracketed(host)]);
+    takeUpgrades(server.server, webSockets);
+    if (socketPath !== undefined) {
+      const onPath = await listenOnSocket(server, socketPath, {
+        connectionsMax: CONNECTIONS_MAX,
+        requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      });
+      servers.push(onPath);
+      onPath.on('connection', (socket) => onSocket.add(socket));
+      takeUpgrades(onPath, webSockets);
+    }
+    return {
+      url: `http://${bracketed(host)}:${port}`,
+      subscribers: () => subscribers.current,
+      webSockets: () => webSockets.size,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createApplication(logger: FastifyBaseLogger): FastifyInstance {
   const server = Fastify({
-    loggerInstance: options.logger,
+    loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Rows are stored as they came: a field of this name is data and is never merged into anything.
@@ -53,155 +136,40 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     return503OnClosing: false,
   });
   server.server.maxConnections = CONNECTIONS_MAX;
-  let access: Access | undefined;
+  return server;
+}
 
-  server.addHook('onRequest', async (request) => {
-    // Nothing is served before the port is known, and with it the address that callers must name.
-    if (access === undefined) throw new DaemonError('store_closed', 'the daemon is starting');
-    access.checkOrigin(request.headers);
-    if (!isOpenPath(request)) access.checkToken(request.headers.authorization);
-  });
+function serveOperations(
+  server: FastifyInstance,
+  { daemon, metrics }: Pick<HttpOptions, 'daemon' | 'metrics'>,
+  callerOf: (request: FastifyRequest) => Caller,
+): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
   server.get('/readyz', async (_request, reply) => {
-    const status = options.readiness();
+    const status = daemon.readiness();
     return reply.status(status === 'ready' ? 200 : 503).send({ status });
   });
+  server.get('/metrics', async (request, reply) => {
+    if (callerOf(request).scope !== 'local')
+      throw new DaemonError('forbidden', 'a web token does not open this');
+    return reply.type(metrics.contentType).send(await metrics.text());
+  });
+  server.get('/openapi.json', async () => openApiDocument(VERSION));
   server.post<{ Params: { operation: string } }>('/v1/:operation', async (request) => ({
-    result: await options.dispatcher.callUnchecked(request.params.operation, request.body ?? {}),
+    result: await daemon.dispatcher.callUnchecked(
+      request.params.operation,
+      request.body ?? {},
+      callerOf(request),
+    ),
   }));
-  const stream = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    open: (signal: AbortSignal) => AsyncIterable<{ seq?: number }>,
-  ) => {
-    if (subscriptions.size >= SUBSCRIBERS_MAX) {
-      throw new DaemonError('too_large', `at most ${SUBSCRIBERS_MAX} subscriptions at once`);
-    }
-    const gone = new AbortController();
-    reply.raw.on('close', () => gone.abort());
-    const signal = AbortSignal.any([stopping.signal, gone.signal]);
-    const events = open(signal);
-    reply.hijack();
-    const subscription = streamEvents(reply.raw, events, signal).catch((error: unknown) => {
-      request.log.error({ err: error }, 'a subscription has failed');
-    });
-    subscriptions.add(subscription);
-    void subscription.finally(() => subscriptions.delete(subscription));
-  };
-  server.get<{ Querystring: EventsQuery }>('/v1/events', (request, reply) => {
-    const from = seqAfter(request.headers) ?? seqOf(request.query.from ?? '1');
-    stream(request, reply, (signal) => options.subscribe('log.subscribe', { from }, signal));
-  });
-  server.get<{ Querystring: LiveQuery }>('/v1/live', (request, reply) => {
-    const { from: asked, ...filter } = request.query;
-    const from = seqAfter(request.headers) ?? (asked === undefined ? undefined : seqOf(asked));
-    const parameters = { ...filter, ...(from !== undefined && { from }) };
-    stream(request, reply, (signal) => options.subscribe('live.subscribe', parameters, signal));
-  });
-  answerErrors(server);
-
-  await listen(server, options);
-  const { port } = addressOf(server);
-  access = createAccess(options.token, port, [bracketed(options.host)]);
-  return {
-    url: `http://${bracketed(options.host)}:${port}`,
-    subscribers: () => subscriptions.size,
-    async close() {
-      stopping.abort();
-      await Promise.allSettled(subscriptions);
-      await server.close();
-    },
-  };
 }
 
-async function listen(server: FastifyInstance, { host, port }: HttpOptions): Promise<void> {
-  try {
-    await server.listen({ host, port });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error;
-    throw new DaemonError(
-      'invalid_argument',
-      `cannot listen on ${host}:${port} (${code}); choose another with --host and --port`,
-      { host, port, cause: code },
-    );
-  }
-}
-
-interface EventsQuery {
-  from?: string;
-}
-
-interface LiveQuery extends EventsQuery {
-  bridgeId?: string;
-  conversationKey?: string;
-}
-
-/** The seq after the last event that a returning subscriber saw. */
-function seqAfter(headers: IncomingHttpHeaders): number | undefined {
-  const last = headers['last-event-id'];
-  return last === undefined ? undefined : seqOf(String(last)) + 1;
-}
-
-function seqOf(text: string): number {
-  const seq = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (seq >= 1) return seq;
-  throw new DaemonError('invalid_argument', 'from must be a seq: a whole number from 1 on', {
-    field: 'from',
-  });
-}
-
-function answerErrors(server: FastifyInstance): void {
-  server.setNotFoundHandler(() => {
-    throw new DaemonError(
-      'operation_not_found',
-      'there is nothing here; operations are POST /v1/<operation>',
-    );
-  });
-  server.setErrorHandler((error, request, reply) => {
-    const known = error instanceof TurnlogError ? error : refusalOf(error as NodeJS.ErrnoException);
-    const body = errorBodyOf(known);
-    if (body.code === 'internal') request.log.error({ err: error }, 'an operation has failed');
-    return reply.status(ERROR_CODES[body.code].httpStatus).send({ error: body });
-  });
-}
-
-/** What the HTTP library itself refuses, in our codes. */
-const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: 'too_large',
-    message: `the body is over the limit of ${BODY_BYTES_MAX} bytes`,
-  },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'invalid_argument',
-    message: 'send a JSON object with the header "content-type: application/json"',
-  },
-  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'invalid_argument', message: 'the body is not valid JSON' },
-  FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'invalid_argument', message: 'the body is empty; send a JSON object' },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'invalid_argument',
-    message: 'the body is not as long as its Content-Length says',
-  },
-};
-
-function refusalOf(error: NodeJS.ErrnoException & { statusCode?: number }): unknown {
-  const refusal = REFUSALS[error.code ?? ''];
-  if (refusal !== undefined) return new DaemonError(refusal.code, refusal.message);
-  if (error.statusCode !== undefined && error.statusCode < 500) {
-    return new DaemonError('invalid_argument', 'the request is not valid');
-  }
-  return error;
+function takeUpgrades(server: Server, webSockets: WebSockets): void {
+  server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
 }
 
 function isOpenPath(request: FastifyRequest): boolean {
   return request.url === '/healthz' || request.url === '/readyz';
-}
-
-function addressOf(server: FastifyInstance): { port: number } {
-  const address = server.server.address();
-  if (address === null || typeof address === 'string')
-    throw new DaemonError('internal', 'listens on no port');
-  return address;
 }
 
 function bracketed(host: string): string {

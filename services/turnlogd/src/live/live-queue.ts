@@ -1,5 +1,5 @@
 import type { LiveEvent } from '@turnlog/events';
-import { DaemonError } from '../errors.ts';
+import { tooSlow } from '../operations/refusals.ts';
 
 /** What one subscriber may leave unread. */
 export const UNREAD_EVENTS_MAX = 10_000;
@@ -58,11 +58,4 @@ function lengthOf(event: LiveEvent): number {
   let length = 100;
   for (const value of Object.values(event)) if (typeof value === 'string') length += value.length;
   return length;
-}
-
-function tooSlow(): DaemonError {
-  return new DaemonError(
-    'too_slow',
-    'too much was left unread; subscribe again from the last seq that was read',
-  );
 }

@@ -9,17 +9,14 @@ export interface Schedule {
   after: LiveEvent[];
 }
 
-/**
- * Places what no fact holds before the fact that comes next in the order of the reports.
- * @param earlier how many facts of others come before those that `emitted` speaks of
- */
-export function scheduleOf(emitted: readonly EmittedEvent[], facts: number, earlier: number): Schedule {
-  const before: LiveEvent[][] = Array.from({ length: earlier + facts }, () => []);
+/** Places what no fact holds before the fact that comes next in the order of the reports. */
+export function scheduleOf(emitted: readonly EmittedEvent[], facts: number): Schedule {
+  const before: LiveEvent[][] = Array.from({ length: facts }, () => []);
   const after: LiveEvent[] = [];
   let bucket = after;
   for (const { event, fact } of emitted.toReversed()) {
     if (fact === undefined) bucket.unshift(event);
-    else bucket = before[earlier + fact] ?? after;
+    else bucket = before[fact] ?? after;
   }
   return { before, after };
 }

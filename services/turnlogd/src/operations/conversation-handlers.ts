@@ -1,13 +1,20 @@
 import { streamOf } from '@turnlog/events';
-import { getSession, isCleared, listConversations, loadConversation } from '@turnlog/projections';
+import { getSession, listConversations, loadConversation, refusalOfAlias } from '@turnlog/projections';
+import { appendFor } from '../commands/commands.ts';
 import { newEvent, type Service } from '../service.ts';
+import { replay } from './conversation-replay.ts';
 import { conversationThen } from './conversation-then.ts';
 import type { Handlers } from './dispatcher.ts';
 import { conversationNotFound } from './refusals.ts';
 
 type ConversationHandlers = Pick<
   Handlers,
-  'conversation.list' | 'conversation.load' | 'conversation.clear' | 'conversation.alias' | 'session.get'
+  | 'conversation.list'
+  | 'conversation.load'
+  | 'conversation.replay'
+  | 'conversation.clear'
+  | 'conversation.alias'
+  | 'session.get'
 >;
 
 export function conversationHandlers(service: Service): ConversationHandlers {
@@ -27,31 +34,30 @@ export function conversationHandlers(service: Service): ConversationHandlers {
       return { messages: value.messages, seq };
     },
 
-    'conversation.clear': async ({ conversationKey }) => {
+    'conversation.replay': (query) => replay(log, query),
+
+    'conversation.clear': async ({ conversationKey }, { command }) => {
       const stream = streamOf.conversation(conversationKey);
+      // Logged also where it was cleared before: a session may have come about since, which ends with it.
       return await streams.run(stream, async () => {
-        const { value: cleared, seq } = await projections.read('conversations', (tables) =>
-          isCleared(tables, conversationKey),
-        );
-        if (cleared) return { seq };
-        const appended = await log.append(stream, [
-          newEvent('conversation_cleared', { conversationKey, reason: 'requested' }),
-        ]);
-        return { seq: appended.seq };
+        const event = newEvent('conversation_cleared', { conversationKey, reason: 'requested' });
+        const { seq } = await appendFor(log, stream, [event], command && { command, answer: {} });
+        return { seq };
       });
     },
 
-    'conversation.alias': async ({ from, to }) => {
+    'conversation.alias': async ({ from, to }, { command }) => {
       const stream = streamOf.conversation(to);
-      return await streams.run(stream, async () => {
-        const { value: reason, seq } = await projections.read('conversations', async (tables) => {
-          if (await isCleared(tables, to)) return 'cleared' as const;
-          if ((await loadConversation(tables, to)) !== undefined) return 'exists' as const;
-          return (await loadConversation(tables, from)) === undefined ? ('no_source' as const) : undefined;
-        });
+      // The source is held as well: what is answered is what is copied.
+      return await streams.runAll([stream, streamOf.conversation(from)], async () => {
+        const { value: reason, seq } = await projections.read('conversations', (tables) =>
+          refusalOfAlias(tables, from, to),
+        );
         if (reason !== undefined) return { seq, aliased: false, reason };
-        const appended = await log.append(stream, [newEvent('conversation_aliased', { from, to })]);
-        return { seq: appended.seq, aliased: true };
+        const event = newEvent('conversation_aliased', { from, to });
+        const answer = { aliased: true };
+        const { seq: end } = await appendFor(log, stream, [event], command && { command, answer });
+        return { seq: end, ...answer };
       });
     },
 

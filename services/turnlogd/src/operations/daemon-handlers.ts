@@ -1,17 +1,16 @@
 import { type Envelope, type OperationParameters, PAGE_ROWS_DEFAULT } from '@turnlog/events';
 import type { Log } from '@turnlog/log';
-import { migrate } from '../migrate.ts';
 import type { Service } from '../service.ts';
 import type { Handlers } from './dispatcher.ts';
 
 type DaemonHandlers = Pick<
   Handlers,
   | 'log.read'
+  | 'log.verify'
   | 'projections.status'
   | 'projections.flush'
   | 'projections.rebuild'
   | 'daemon.status'
-  | 'migration.run'
 >;
 
 /** A filter that finds little looks at no more records than this in one call; `next` says where to go on. */
@@ -20,17 +19,24 @@ const SCANNED_RECORDS_MAX = 10_000;
 const PAGE_LENGTH_MAX = 8 * 1024 * 1024;
 
 export function daemonHandlers(service: Service): DaemonHandlers {
-  const { log, projections, bridges } = service;
+  const { log, projections, bridges, streams, work } = service;
   return {
     'log.read': (query) => readLog(log, query),
+    // One at a time: each reads the whole log.
+    'log.verify': () =>
+      streams.run('log.verify', () =>
+        work.run('log.verify', (report) => log.verify({ onProgress: (seq) => report(seq, log.head()) })),
+      ),
     'projections.status': async () => ({ projections: await projections.status() }),
     'projections.flush': async () => await projections.flush(),
-    'projections.rebuild': async ({ only, check }) => ({
-      projections: check
-        ? await projections.check({ ...(only && { only }) })
-        : await projections.rebuild({ ...(only && { only }) }),
-    }),
-    'migration.run': (parameters) => migrate(service, parameters),
+    'projections.rebuild': async ({ only, check }) =>
+      await work.run('projections.rebuild', async (report) => {
+        const options = {
+          ...(only && { only }),
+          onProgress: ({ seq, head }: { seq: number; head: number }) => report(seq, head),
+        };
+        return { projections: check ? await projections.check(options) : await projections.rebuild(options) };
+      }),
     'daemon.status': async () => {
       const { version, mode, data, since, subscribers } = service.describe();
       return {
@@ -43,6 +49,7 @@ export function daemonHandlers(service: Service): DaemonHandlers {
         projections: await projections.status(),
         bridges: bridges.size,
         subscribers,
+        work: work.list(),
         since,
       };
     },

@@ -3,6 +3,8 @@ import { bridgeHandlers } from './bridge-handlers.ts';
 import { conversationHandlers } from './conversation-handlers.ts';
 import { daemonHandlers } from './daemon-handlers.ts';
 import type { Handlers } from './dispatcher.ts';
+import { migrationHandlers } from './migration-handlers.ts';
+import { tokenHandlers } from './token-handlers.ts';
 import { transcriptHandlers } from './transcript-handlers.ts';
 
 /** A handler for every operation of the registry; one that is missing does not compile. */
@@ -11,6 +13,8 @@ export function createHandlers(service: Service): Handlers {
     ...bridgeHandlers(service),
     ...conversationHandlers(service),
     ...transcriptHandlers(service),
+    ...migrationHandlers(service),
     ...daemonHandlers(service),
+    ...tokenHandlers(service),
   };
 }

@@ -8,10 +8,10 @@ import {
   type NewEvent,
 } from '@turnlog/events';
 import { ProjectionError } from '../errors.ts';
-import type { MigrationTarget, SessionRecord } from '../migration/target.ts';
+import type { MigrationStore, SessionRecord } from '../migration/target.ts';
 
 /** A log in memory with just enough of a fold to migrate into. */
-export class MemoryMigrationTarget implements MigrationTarget {
+export class MemoryMigrationStore implements MigrationStore {
   readonly events: CommittedEvent[] = [];
   readonly #conversations = new Map<string, readonly Message[]>();
   readonly #cleared = new Set<string>();
@@ -26,10 +26,13 @@ export class MemoryMigrationTarget implements MigrationTarget {
     stream: string,
     events: NewEvent[],
     options: { expectedRevision?: number } = {},
-  ): Promise<void> {
+  ): Promise<{ seq: number }> {
     await Promise.resolve();
     this.beforeAppend(stream);
     this.appendNow(stream, events, options);
+    const seq = await this.seqOf(stream, events.at(-1)?.id ?? '');
+    assert(seq !== undefined, 'what is appended here has an id');
+    return { seq };
   }
 
   appendNow(

@@ -1,56 +1,50 @@
-import { stat } from 'node:fs/promises';
 import { nodeFileSystem } from '@turnlog/log';
 import {
   getSession,
   isCleared,
   loadConversation,
   loadTranscript,
-  type MigrationProgress,
+  type MigrationOptions,
   type MigrationReport,
+  type MigrationStore,
   type MigrationTarget,
   planMigration,
   readUserData,
   runMigration,
+  storeTarget,
 } from '@turnlog/projections';
-import { DaemonError } from './errors.ts';
-import type { Service } from './service.ts';
+import type { Service } from '../service.ts';
+import { assertDirectory } from './assert-directory.ts';
 
-export interface MigrateOptions {
+/** What a migration needs of the daemon. */
+export type MigrationParts = Pick<Service, 'log' | 'projections' | 'streams'>;
+
+export interface MigrateOptions extends MigrationOptions {
   /** A CrewCode user-data directory; it is only read. */
   directory: string;
-  dryRun?: boolean;
-  onProgress?: (progress: MigrationProgress) => void;
 }
 
-/** Brings in what is missing of a CrewCode user-data directory, and nothing else. */
+/** Brings in what is missing of a CrewCode user-data directory of this machine, and nothing else. */
 export async function migrate(
-  service: Pick<Service, 'log' | 'projections' | 'streams'>,
+  parts: MigrationParts,
   { directory, ...options }: MigrateOptions,
 ): Promise<MigrationReport> {
   await assertDirectory(directory);
   const plan = planMigration(await readUserData(nodeFileSystem, directory));
-  return await runMigration(plan, migrationTarget(service), options);
+  return await runMigration(plan, serviceTarget(parts), options);
 }
 
-async function assertDirectory(directory: string): Promise<void> {
-  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
-    throw new DaemonError('invalid_argument', `${directory} cannot be read (${error.code})`, { directory });
-  });
-  if (!found.isDirectory()) {
-    throw new DaemonError('invalid_argument', `${directory} is not a directory`, { directory });
-  }
+/** A migration into the daemon's own store. */
+export function serviceTarget(parts: MigrationParts): MigrationTarget {
+  return storeTarget(migrationStore(parts));
 }
 
-function migrationTarget({
-  log,
-  projections,
-  streams,
-}: Service | Pick<Service, 'log' | 'projections' | 'streams'>): MigrationTarget {
+function migrationStore({ log, projections, streams }: MigrationParts): MigrationStore {
   return {
     append: (stream, events, options) => streams.run(stream, () => log.append(stream, events, options)),
     revision: async (stream) => await log.revisionOf(stream),
     seqOf: async (_stream, eventId) => await log.seqOf(eventId),
-    read: (from) => log.read({ from }) as ReturnType<MigrationTarget['read']>,
+    read: (from) => log.read({ from }) as ReturnType<MigrationStore['read']>,
     loadConversation: async (conversationKey) => {
       const { value } = await projections.read('conversations', (tables) =>
         loadConversation(tables, conversationKey),

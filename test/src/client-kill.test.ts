@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect } from '@turnlog/client';
+import type { Envelope } from '@turnlog/events';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { withDirectory } from './support/daemon-process.ts';
+
+const ROUNDS = 5;
+const BRIDGES = 4;
+const LOAD_MS = 300;
+
+test('kills: each reported turn is in the log exactly once and in order, though its host never resends', async () => {
+  await withDirectory(async (directory, start) => {
+    let daemon = await start();
+    const client = await connect({ dataDirectory: `${directory}/data` });
+    const stopped = new AbortController();
+    const followed: Envelope[] = [];
+    const following = (async () => {
+      for await (const event of client.subscribe({ signal: stopped.signal })) followed.push(event);
+    })();
+    let isOver = false;
+    const hosts = Array.from({ length: BRIDGES }, async (_, host) => {
+      const bridge = await client.recordBridge({
+        bridgeId: `bridge-${host}`,
+        provider: 'codex',
+        conversationKey: `thread:${host}`,
+      });
+      let turns = 0;
+      for (; !isOver; turns += 1) {
+        const turnId = `turn-${turns}`;
+        await bridge.prompt(`question ${turns}`, { turnId });
+        await bridge.report({ type: 'turn_start', turnId });
+        for (const delta of ['answer ', String(turns)]) {
+          await bridge.report({ type: 'text_delta', turnId, delta });
+        }
+        await bridge.report({ type: 'turn_end', turnId });
+        if (turns % 3 === 0) await bridge.durable();
+        else await delay(1);
+      }
+      await bridge.close();
+      return turns;
+    });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await delay(LOAD_MS * Math.random());
+      await daemon.kill('SIGKILL');
+      daemon = await start();
+    }
+    await delay(LOAD_MS);
+    isOver = true;
+    const turns = await Promise.all(hosts);
+
+    const { seq } = await client.daemon.status();
+    while (followed.length < seq) await delay(10);
+    stopped.abort();
+    await following;
+    assert.equal(
+      followed.map((event) => event.seq),
+      Array.from({ length: seq }, (_, index) => index + 1),
+    );
+    for (const [host, count] of turns.entries()) {
+      assert.ok(count > ROUNDS, `${count} turns of host ${host}`);
+      const ended = followed
+        .map(({ type, data }) => ({ type, ...(data as { bridgeId?: string; turnId?: string }) }))
+        .filter(({ type, bridgeId }) => type === 'turn_ended' && bridgeId === `bridge-${host}`);
+      assert.equal(
+        ended.map(({ turnId }) => turnId),
+        Array.from({ length: count }, (_, turn) => `turn-${turn}`),
+      );
+      const { messages } = await client.conversation.load({ conversationKey: `thread:${host}` });
+      const expected = Array.from({ length: count }, (_, turn) => [
+        { role: 'user', content: `question ${turn}` },
+        { role: 'assistant', content: `answer ${turn}` },
+      ]);
+      assert.equal(messages, expected.flat());
+    }
+    assert.equal((await client.bridge.list()).bridges, []);
+    client.close();
+  });
+});
+
+test.run();
