@@ -19,12 +19,16 @@ test('kills: each reported turn is in the log exactly once and in order, though 
       for await (const event of client.subscribe({ signal: stopped.signal })) followed.push(event);
     })();
     let isOver = false;
-    const hosts = Array.from({ length: BRIDGES }, async (_, host) => {
-      const bridge = await client.recordBridge({
-        bridgeId: `bridge-${host}`,
-        provider: 'codex',
-        conversationKey: `thread:${host}`,
-      });
+    const bridges = await Promise.all(
+      Array.from({ length: BRIDGES }, (_, host) =>
+        client.recordBridge({
+          bridgeId: `bridge-${host}`,
+          provider: 'codex',
+          conversationKey: `thread:${host}`,
+        }),
+      ),
+    );
+    const hosts = bridges.map(async (bridge) => {
       let turns = 0;
       for (; !isOver; turns += 1) {
         const turnId = `turn-${turns}`;
@@ -40,14 +44,16 @@ test('kills: each reported turn is in the log exactly once and in order, though 
       await bridge.close();
       return turns;
     });
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await delay(LOAD_MS * Math.random());
-      await daemon.kill('SIGKILL');
-      daemon = await start();
-    }
-    await delay(LOAD_MS);
-    isOver = true;
-    const turns = await Promise.all(hosts);
+    const killing = (async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await delay(LOAD_MS * Math.random());
+        await daemon.kill('SIGKILL');
+        daemon = await start();
+      }
+      await delay(LOAD_MS);
+      isOver = true;
+    })();
+    const [turns] = await Promise.all([Promise.all(hosts), killing, Promise.race([following, killing])]);
 
     const { seq } = await client.daemon.status();
     while (followed.length < seq) await delay(10);

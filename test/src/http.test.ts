@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Envelope } from '@turnlog/events';
 import { test } from 'uvu';
@@ -120,6 +122,41 @@ test('input: what is no object, has unknown fields or wrong types is refused and
   });
 });
 
+test('input: what is no HTTP, no URL, no UTF-8 or of another kind is refused in the one shape of errors', async () => {
+  await withDirectory(async (_directory, start) => {
+    const daemon = await start();
+    const badUrl = await send(daemon, '/v1/%zz', { body: '{}' });
+    assert.is(badUrl.body.error?.code, 'invalid_argument', JSON.stringify(badUrl.body));
+    const refusals: Record<string, string>[] = [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/json; charset=utf-16' },
+      { 'content-encoding': 'gzip' },
+    ];
+    for (const headers of refusals) {
+      const answer = await send(daemon, '/v1/daemon.status', { headers, body: '{}' });
+      assert.is(answer.body.error?.code, 'invalid_argument', JSON.stringify(headers));
+    }
+    const raw = async (text: string | Buffer) => {
+      const { hostname, port } = new URL(daemon.url);
+      const socket = connect(Number(port), hostname);
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.end(text);
+      await once(socket, 'close');
+      const [, body] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+      return JSON.parse(body ?? '').error.code as string;
+    };
+    assert.is(await raw('nonsense\r\n\r\n'), 'invalid_argument');
+    const header = `GET /healthz HTTP/1.1\r\nHost: ${new URL(daemon.url).host}\r\n`;
+    assert.is(await raw(`${header}X: ${'x'.repeat(100_000)}\r\n\r\n`), 'too_large');
+    const body = Buffer.from('{"conversationKey":"\xff\xfe"}', 'latin1');
+    const post = header.replace('GET /healthz', 'POST /v1/conversation.clear');
+    const head = `${post}Authorization: Bearer ${daemon.token}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+    assert.is(await raw(Buffer.concat([Buffer.from(head), body])), 'invalid_argument');
+    assert.is((await daemon.client.call('daemon.status', {})).seq, 0);
+  });
+});
+
 test('input: one bad event among good ones, and none of them is taken', async () => {
   await withDirectory(async (_directory, start) => {
     const daemon = await start();
@@ -236,6 +273,23 @@ test('stop: SIGTERM finishes what was accepted, and the next daemon has all of i
       await readFile(join(directory, 'data', 'daemon.json'), 'utf8'),
       `"pid":${daemon.child.pid},`,
     );
+  });
+});
+
+test('stop: connections that are kept alive, or never finish a request, do not hold it up', async () => {
+  await withDirectory(async (_directory, start) => {
+    const daemon = await start();
+    const { hostname, port } = new URL(daemon.url);
+    const unfinished = connect(Number(port), hostname);
+    unfinished.on('error', () => {});
+    await once(unfinished, 'connect');
+    unfinished.write('POST /v1/daemon.status HTTP/1.1\r\nHost: a');
+    const calls = Array.from({ length: 5 }, () => daemon.client.call('daemon.status', {}));
+    const ended = daemon.kill('SIGTERM');
+    await Promise.allSettled(calls);
+    const late = new Promise((resolve) => setTimeout(resolve, 30_000, 'still running').unref());
+    assert.is(await Promise.race([ended, late]), 0, daemon.stderr());
+    unfinished.destroy();
   });
 });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cp, readdir, readFile, stat } from 'node:fs/promises';
+import { cp, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
@@ -99,6 +99,25 @@ test('migrate: the incumbent reads the rendered files as it read its own', async
     assert.equal(rendered.conversations, want.conversations);
     assert.equal(rendered.sessions, want.sessions);
     assert.equal(rendered.transcripts, want.transcripts);
+  });
+});
+
+test('migrate: into the source itself, or into each other, is refused before anything is touched', async () => {
+  await withDirectory(async (directory) => {
+    const source = join(directory, 'userdata');
+    await cp(USERDATA, source, { recursive: true, preserveTimestamps: true });
+    await symlink(source, join(directory, 'link'));
+    const before = await treeOf(source);
+    for (const data of [source, join(source, 'data'), join(directory, 'link'), directory]) {
+      for (const more of [[], ['--dry-run']]) {
+        const run = await runTurnlog(['migrate', source, '--data', data, ...more]);
+        assert.is(run.exitCode, 1, data);
+        assert.match(run.stderr, /lie in each other/);
+      }
+    }
+    const served = await runTurnlog(['serve', '--data', source, '--port', '0', '--migrate-from', source]);
+    assert.is(served.exitCode, 1, served.stderr);
+    assert.equal(await treeOf(source), before);
   });
 });
 

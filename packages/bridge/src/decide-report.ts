@@ -1,4 +1,4 @@
-import { assert, type EventMeta, type ReportedEvent } from '@turnlog/events';
+import { assert, type ReportedEvent } from '@turnlog/events';
 import { decideEndOfTurn, decideInterruption, decideStop } from './decide-end.ts';
 import { Draft, type Measured, usageOf } from './draft.ts';
 import { factOf, type PlainReport } from './fact-of-report.ts';
@@ -99,7 +99,7 @@ class Decision {
   #startTurn(turnId: string, index: number): void {
     this.#interrupt('replaced');
     if (!this.#startsTurn) this.#draft.addOfOthers(this.#input.endsOfOthers());
-    const prompt = this.#prompts.claim(turnId, index) ?? this.#waitingPrompt(turnId);
+    const prompt = this.#promptOf(turnId, index);
     this.#draft.add({
       type: 'turn_started',
       data: {
@@ -119,15 +119,18 @@ class Decision {
   /** A start that was made up for an early report, or is sent twice; a prompt may come with it. */
   #repeatStart(turnId: string, index: number): void {
     if (this.#draft.state.turn?.hasPrompt) return;
-    const prompt = this.#prompts.claim(turnId, index);
+    const prompt = this.#prompts.claimNamed(turnId) ?? this.#prompts.claimFirst(index);
     if (prompt !== undefined) this.#queue({ ...prompt, turnId });
   }
 
-  #waitingPrompt(turnId: string): { promptId?: string; text: string } | undefined {
+  /** The prompt that names the turn, else the oldest that names none: however reports share calls. */
+  #promptOf(turnId: string, index: number): { promptId?: string; text: string } | undefined {
     const { waitingPrompts } = this.#draft.state;
     return (
+      this.#prompts.claimNamed(turnId) ??
       waitingPrompts.find((prompt) => prompt.turnId === turnId) ??
-      waitingPrompts.find((prompt) => prompt.turnId === undefined)
+      waitingPrompts.find((prompt) => prompt.turnId === undefined) ??
+      this.#prompts.claimFirst(index)
     );
   }
 
@@ -175,7 +178,7 @@ class Decision {
     const measured = usage === undefined ? {} : draft.measure(usage, report.turnId);
     const gathering =
       (late ? undefined : draft.gathering) ?? emptyGathering(report.turnId, late ? '' : undefined);
-    draft.add(...decideEndOfTurn(draft.state, gathering, report, usage, metaWith(draft, measured)));
+    draft.add(...decideEndOfTurn(draft.state, gathering, report, usage, draft.metaWith(measured)));
     const { untold } = closing(gathering, report.text);
     if (untold !== '') draft.show({ type: 'text_delta', turnId: report.turnId, delta: untold });
     if (!late) draft.gathering = undefined;
@@ -191,7 +194,7 @@ class Decision {
     draft.add({
       type: 'usage_updated',
       data: { ...bridgeFields(draft.state), ...turn, usage },
-      meta: metaWith(draft, measured),
+      meta: draft.metaWith(measured),
     });
     this.#showMeasured(report, measured);
   }
@@ -237,23 +240,14 @@ class Decision {
     draft.showLast(report);
   }
 
-  #queue(prompt: { promptId?: string; turnId?: string; text: string }): void {
-    const draft = this.#draft;
-    draft.flush();
-    draft.add({
-      type: 'prompt_queued',
-      data: {
-        bridgeId: draft.state.bridgeId,
-        promptId: prompt.promptId ?? this.#input.newPromptId(),
-        text: prompt.text,
-        place: draft.state.waitingPrompts.length,
-        ...(prompt.turnId !== undefined && { turnId: prompt.turnId }),
-      },
-      meta: draft.meta,
-    });
+  #queue({
+    promptId = this.#input.newPromptId(),
+    ...prompt
+  }: {
+    promptId?: string;
+    turnId?: string;
+    text: string;
+  }): void {
+    this.#draft.queue({ ...prompt, promptId });
   }
-}
-
-function metaWith(draft: Draft, { figure }: Measured): EventMeta {
-  return figure === undefined ? draft.meta : { ...draft.meta, figure };
 }

@@ -58,6 +58,10 @@ export class Draft {
     return { bridgeId: this.state.bridgeId, through: this.number };
   }
 
+  metaWith({ figure }: Measured): EventMeta {
+    return figure === undefined ? this.meta : { ...this.meta, figure };
+  }
+
   add(...facts: Fact[]): void {
     for (const fact of facts) {
       this.snapshot = advance(this.snapshot, fact);
@@ -100,6 +104,22 @@ export class Draft {
     const { gathering, facts } = written(this.gathering, this.state);
     this.gathering = gathering;
     this.add(...facts);
+  }
+
+  /** A prompt that waits for its turn, or that is told of after its turn began. */
+  queue({ promptId, text, turnId }: { promptId: string; text: string; turnId?: string | undefined }): void {
+    this.flush();
+    this.add({
+      type: 'prompt_queued',
+      data: {
+        bridgeId: this.state.bridgeId,
+        promptId,
+        text,
+        place: this.state.waitingPrompts.length,
+        ...(turnId !== undefined && { turnId }),
+      },
+      meta: this.meta,
+    });
   }
 
   /**

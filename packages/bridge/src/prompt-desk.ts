@@ -28,14 +28,14 @@ export class PromptDesk {
     return this.waits(index) && !this.#waiting.has(index);
   }
 
-  /** The prompt of the turn that starts at this place: the one that names it, else the first before it. */
-  claim(turnId: string, index: number): Prompt | undefined {
-    const named = [...this.#waiting].find(([, prompt]) => prompt.turnId === turnId);
-    const first = [...this.#waiting].find(([place, prompt]) => prompt.turnId === undefined && place < index);
-    const claimed = named ?? first;
-    if (claimed === undefined) return undefined;
-    this.#waiting.delete(claimed[0]);
-    return claimed[1];
+  /** The prompt that names a turn. */
+  claimNamed(turnId: string): Prompt | undefined {
+    return this.#claim(([, prompt]) => prompt.turnId === turnId);
+  }
+
+  /** The first prompt before this place that names no turn. */
+  claimFirst(index: number): Prompt | undefined {
+    return this.#claim(([place, prompt]) => prompt.turnId === undefined && place < index);
   }
 
   /** Takes what no turn claimed. */
@@ -43,6 +43,13 @@ export class PromptDesk {
     const prompts = [...this.#waiting.values()];
     this.#waiting.clear();
     return prompts;
+  }
+
+  #claim(isWanted: (waiting: [place: number, prompt: Prompt]) => boolean): Prompt | undefined {
+    const claimed = [...this.#waiting].find(isWanted);
+    if (claimed === undefined) return undefined;
+    this.#waiting.delete(claimed[0]);
+    return claimed[1];
   }
 
   /** The place of the turn start that can claim the prompt, -1 where there is none. */

@@ -14,6 +14,7 @@ import { resetCommand } from './commands/reset.ts';
 import { serveCommand } from './commands/serve.ts';
 import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
+import { tokenCommands } from './commands/token.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { type CommonOptions, contextOf, type Streams } from './context.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -36,6 +37,7 @@ const COMMANDS: readonly (CommandSpec | CommandFamily)[] = [
   resetCommand,
   rebuildCommand,
   verifyCommand,
+  tokenCommands,
   completionCommand,
 ];
 
@@ -116,15 +118,25 @@ function addCommand(parent: Command, spec: CommandSpec, streams: Streams, { onDo
 }
 
 function report(error: unknown, json: boolean, { stderr }: Streams): void {
-  const isKnown = error instanceof TurnlogError;
+  const { code, message } = isKnown(error) ? bodyOf(error) : { code: 'internal', message: stackOf(error) };
   if (json) {
-    const body = isKnown ? error.toBody() : { code: 'internal', message: String(error) };
-    stderr.write(formatJson({ error: body }));
+    const details = error instanceof TurnlogError && error.details ? { details: error.details } : {};
+    stderr.write(formatJson({ error: { code, message, ...details } }));
   } else {
-    stderr.write(
-      safeText(isKnown ? `turnlog: ${error.message} (${error.code})\n` : `turnlog: ${stackOf(error)}\n`),
-    );
+    stderr.write(safeText(`turnlog: ${message} (${code})\n`));
   }
+}
+
+type SystemError = NodeJS.ErrnoException & { syscall: string };
+
+/** What the system refuses (no permission, a read-only disk) needs no stack to be understood. */
+function isKnown(error: unknown): error is TurnlogError | SystemError {
+  return error instanceof TurnlogError || (error instanceof Error && 'syscall' in error);
+}
+
+function bodyOf(error: TurnlogError | SystemError): { code: string; message: string } {
+  if (error instanceof TurnlogError) return error.toBody();
+  return { code: error.code === 'ENOSPC' ? 'storage_full' : 'store_failed', message: error.message };
 }
 
 function reportUsage(error: CommanderError, complaint: string, json: boolean, { stderr }: Streams): void {

@@ -47,7 +47,7 @@ export interface Client extends Namespaces {
    * happens; without it what happens from now on.
    */
   live(options?: FollowOptions & SubscriptionParameters<'live.subscribe'>): AsyncIterable<LiveEvent>;
-  /** Ends the connection. Subscriptions and recorded bridges end by themselves. */
+  /** Ends the connection, and with it recorded bridges that are still open: close them first. */
   close(): void;
 }
 

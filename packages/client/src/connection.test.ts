@@ -25,7 +25,7 @@ test('call: many at once, each with its own answer', async () => {
         [0, 1, 2, 3],
       );
       client.close();
-      assert.is(await codeOfRejection(client.daemon.status()), 'unreachable');
+      assert.is(await codeOfRejection(client.daemon.status()), 'invalid_argument');
     },
   );
 });

@@ -50,7 +50,7 @@ export class Connection {
 
   /** Runs a task with the first way to the daemon on which somebody listens. */
   async withEndpoint<Result>(task: (endpoint: Endpoint) => Promise<Result>): Promise<Result> {
-    if (this.#isClosed) throw new ClientError('unreachable', 'this client is closed');
+    if (this.#isClosed) throw isClosed();
     let failure: unknown = new ClientError('unreachable', `no daemon runs on ${this.address}`);
     for (const endpoint of this.locate()) {
       this.address = endpoint.address;
@@ -77,7 +77,7 @@ export class Connection {
     const socket = await this.#opening;
     if (this.#isClosed) {
       socket.close();
-      throw new ClientError('unreachable', 'this client is closed');
+      throw isClosed();
     }
     this.#socket = socket;
     return socket;
@@ -96,6 +96,11 @@ export class Connection {
       clearTimeout(timer);
     }
   }
+}
+
+/** Nothing that passes: whoever tries again and again gives up. */
+function isClosed(): ClientError {
+  return new ClientError('invalid_argument', 'this client is closed');
 }
 
 /** Whether nobody listens there, so that nothing has reached anybody. */

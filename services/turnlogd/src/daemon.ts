@@ -5,7 +5,6 @@ import { currentBootId, type FileSystem, type Log, nodeFileSystem, openLog, type
 import {
   conversations,
   type DatabaseHome,
-  getMeter,
   levelDatabase,
   type MigrationReport,
   openProjections,
@@ -14,7 +13,8 @@ import {
   transcripts,
 } from '@turnlog/projections';
 import type { Tokens } from './access/tokens.ts';
-import { bridgesProjection, loadBridge, loadOpenBridges } from './bridges/projection.ts';
+import { bridgeReads } from './bridges/bridge-reads.ts';
+import { bridgesProjection } from './bridges/projection.ts';
 import { RecordedBridges } from './bridges/recorded-bridges.ts';
 import { Commands } from './commands/commands.ts';
 import { DataDirectory } from './data-directory.ts';
@@ -38,6 +38,8 @@ export interface DaemonOptions {
   store?: Store;
   database?: DatabaseHome;
   fileSystem?: FileSystem;
+  /** Those of the directory, where they are open already. */
+  tokens?: Tokens;
   /** Told what went wrong and was mended, or what no caller waits for. */
   onNotice?: (notice: { message: string; error?: unknown }) => void;
   /** Told of each call of an operation that came to its end. */
@@ -55,7 +57,10 @@ export interface Daemon {
   readonly log: Log;
   readonly projections: Projections;
   readonly since: number;
-  /** `ready`, or why nothing can be written. */
+  /**
+   * `ready`; `read_only` or `unavailable` after a failed write, until the store was opened again;
+   * `projections_failed` where events are accepted and not all that is read of them is up to date.
+   */
   readiness(): string;
   /**
    * Follows the log or the live events until the signal.
@@ -93,6 +98,9 @@ export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     fileSystem,
     ...(store !== undefined && { store }),
   });
+  for (const line of log.opening.dropped)
+    onNotice({ message: `LevelDB left something out of the log: ${line}` });
+  if (log.opening.indexRebuilt) onNotice({ message: 'the index was made anew from the log' });
   try {
     const projections = await openProjections({
       dataDirectory,
@@ -128,24 +136,31 @@ async function compose(
   const tokenOf = await directory.ownerTokens();
   const commands = new Commands(log, keptAnswers(tokenOf));
   const live: LiveHub = new LiveHub(log, () => bridges.pendingDeltas());
+  const reads = bridgeReads(projections);
   const bridges: RecordedBridges = new RecordedBridges({
     environment,
     streams,
     append: (stream, facts, completion) => appendFacts(log, stream, facts, completion),
     head: () => log.head(),
     live,
-    formerState: async (bridgeId) =>
-      (await projections.read('bridges', (tables) => loadBridge(tables, bridgeId))).value,
-    meterOf: async (sessionKey) =>
-      (await projections.read('sessions', (tables) => getMeter(tables, sessionKey))).value,
+    ...reads,
+    unsettled: () => {
+      const state = log.state();
+      return state.state === 'ready' ? undefined : state.reason;
+    },
     ownerToken: ({ bridgeId, since }: BridgeState) => tokenOf(bridgeId, since),
     onFailure: (error) => onNotice({ message: 'writing for a bridge has failed', error }),
     ...(gatherWindowMs !== undefined && { gatherWindowMs }),
     ...(hostReturnMs !== undefined && { hostReturnMs }),
   });
-  bridges.restore((await projections.read('bridges', loadOpenBridges)).value);
+  await bridges.restore(await reads.inTurn());
+  const stopListening = log.onReopened(() => {
+    onNotice({ message: 'the log was opened again and takes appends' });
+    const failed = (error: unknown) => onNotice({ message: 'bridges could not be read again', error });
+    bridges.settle().catch(failed);
+  });
 
-  const tokens = await directory.openTokens(environment.now);
+  const tokens = options.tokens ?? (await directory.openTokens(environment.now));
   const since = environment.now();
   let subscribers = () => 0;
   const service: Service = {
@@ -171,7 +186,7 @@ async function compose(
     log,
     projections,
     since,
-    readiness: () => log.state().state,
+    readiness: () => readinessOf(log, projections),
     subscribe: createSubscriptions(log, live),
     migrate: (migrateOptions) => migrate(service, migrateOptions),
     migrateAtFirstStart: (migrateOptions) => migrateAtFirstStart(service, migrateOptions),
@@ -180,6 +195,7 @@ async function compose(
       subscribers = count;
     },
     async close() {
+      stopListening();
       await bridges.close();
       await streams.idle();
       live.close();
@@ -187,4 +203,9 @@ async function compose(
       await log.close();
     },
   };
+}
+
+function readinessOf(log: Log, projections: Projections): string {
+  const { state } = log.state();
+  return state === 'ready' && projections.failure !== undefined ? 'projections_failed' : state;
 }

@@ -1,6 +1,7 @@
 export type { MigrationProgress, MigrationReport } from '@turnlog/projections';
 export * from './daemon.ts';
 export * from './errors.ts';
+export { assertApart } from './migration/assert-directory.ts';
 export type { MigrateOptions } from './migration/migrate.ts';
 export {
   type AliasReport,

@@ -1,10 +1,12 @@
 import type { MigrationReport } from '@turnlog/projections';
 import { pino } from 'pino';
-import { type Daemon, openDaemon } from './daemon.ts';
+import type { Daemon } from './daemon.ts';
 import { startHttp } from './http/server.ts';
 import { prepareSocketPath } from './http/unix-socket.ts';
 import { Metrics } from './metrics.ts';
+import { assertApart } from './migration/assert-directory.ts';
 import { VERSION } from './version.ts';
+import { openDaemonPatiently, WaitingDaemon } from './waiting-daemon.ts';
 
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7717;
@@ -40,7 +42,9 @@ export async function serve(options: ServeOptions): Promise<RunningDaemon> {
   const { dataDirectory, host = DEFAULT_HOST, port = DEFAULT_PORT, logLevel = DEFAULT_LOG_LEVEL } = options;
   const logger = pino({ name: 'turnlogd', level: logLevel }, pino.destination({ dest: 2, sync: true }));
   const metrics = new Metrics();
-  const daemon = await openDaemon({
+  // Before anything is made there: a store within the source would be read as part of it.
+  if (options.migrateFrom !== undefined) await assertApart(options.migrateFrom, dataDirectory);
+  const daemon = await openDaemonPatiently({
     dataDirectory,
     onNotice: ({ message, error }) => logger.warn({ err: error }, message),
     onCall: metrics.onCall,
@@ -49,20 +53,28 @@ export async function serve(options: ServeOptions): Promise<RunningDaemon> {
     const { migrateFrom } = options;
     const migrated =
       migrateFrom === undefined ? undefined : await daemon.migrateAtFirstStart({ directory: migrateFrom });
-    const socket = await prepareSocketPath({
-      dataDirectory,
-      runtimeDirectory: options.runtimeDirectory,
-      onNotice: (message) => logger.warn(message),
-    });
-    const http = await startHttp({ host, port, socketPath: socket, daemon, metrics, logger });
+    const isWaiting = daemon instanceof WaitingDaemon;
+    // Only who holds the store may take away the socket of another.
+    const socketPath = isWaiting
+      ? undefined
+      : await prepareSocketPath({
+          dataDirectory,
+          runtimeDirectory: options.runtimeDirectory,
+          onNotice: (message) => logger.warn(message),
+        });
+    const http = await startHttp({ host, port, socketPath, daemon, metrics, logger });
+    const socket = http.socketPath;
     metrics.watch(daemon, http);
     daemon.countSubscribers(http.subscribers);
-    await daemon.directory.writeAddress({
-      addresses: [http.url],
-      ...(socket !== undefined && { socket }),
-      version: VERSION,
-      since: daemon.since,
-    });
+    const writeAddress = () =>
+      daemon.directory.writeAddress({
+        addresses: [http.url],
+        ...(socket !== undefined && { socket }),
+        version: VERSION,
+        since: daemon.since,
+      });
+    if (!isWaiting) await writeAddress();
+    else daemon.whenOpen(() => writeAddress().catch((error) => logger.error({ err: error }, 'no address')));
     let stopped: Promise<void> | undefined;
     return {
       daemon,

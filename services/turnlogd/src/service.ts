@@ -5,6 +5,7 @@ import {
   type EventData,
   type EventType,
   type NewEvent,
+  versionOf,
 } from '@turnlog/events';
 import type { Log } from '@turnlog/log';
 import type { Projections } from '@turnlog/projections';
@@ -30,7 +31,7 @@ export interface Service {
 /** An event of a known type, its data checked against the catalogue. */
 export function newEvent<Type extends EventType>(type: Type, data: EventData<Type>): NewEvent {
   assertEventData(type, data);
-  return { type, data } as NewEvent;
+  return { type, v: versionOf(type), data } as NewEvent;
 }
 
 /**
@@ -47,7 +48,12 @@ export async function appendFacts(
   const { events } = await appendFor(
     log,
     stream,
-    facts.map(({ type, data, meta }) => ({ type, data, ...(meta !== undefined && { meta }) })),
+    facts.map(({ type, data, meta }) => ({
+      type,
+      v: versionOf(type),
+      data,
+      ...(meta !== undefined && { meta }),
+    })),
     completion,
   );
   return events;

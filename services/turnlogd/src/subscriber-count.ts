@@ -12,11 +12,11 @@ export class SubscriberCount {
 
   /**
    * @returns how to say, once, that the subscriber is gone
-   * @throws DaemonError `too_large` where there are as many as may be
+   * @throws DaemonError `overloaded` where there are as many as may be
    */
   take(): () => void {
     if (this.#current >= SUBSCRIBERS_MAX) {
-      throw new DaemonError('too_large', `at most ${SUBSCRIBERS_MAX} subscriptions at once`);
+      throw new DaemonError('overloaded', `at most ${SUBSCRIBERS_MAX} subscriptions at once`);
     }
     this.#current += 1;
     let isGone = false;

@@ -1,5 +1,5 @@
 import { type BridgeState, evolve, type Fact, isFact } from '@turnlog/bridge';
-import { assertEventData, type Envelope, initialMeter } from '@turnlog/events';
+import { assertEventData, type Envelope, initialMeter, type TurnlogError } from '@turnlog/events';
 import { RecordedBridges } from './bridges/recorded-bridges.ts';
 import type { Environment } from './environment.ts';
 import { KeyedLock } from './keyed-lock.ts';
@@ -57,7 +57,20 @@ export class BridgeBench {
   /** What the next append throws. */
   failNext: Error | undefined;
   records: Envelope[] = [];
-  bridges = this.#start([]);
+  /** The next append is written, and fails all the same. */
+  failAfterNext: Error | undefined;
+  /** Why it cannot be known what became of an append that failed. */
+  unsettled: TurnlogError | undefined;
+  /** How often the state of a bridge was asked of the log. */
+  statesRead = 0;
+  inBackground: Promise<void> | undefined;
+  readonly bridgesInMemoryMax: number;
+  bridges: RecordedBridges;
+
+  constructor({ bridgesInMemoryMax = 1_000 }: { bridgesInMemoryMax?: number } = {}) {
+    this.bridgesInMemoryMax = bridgesInMemoryMax;
+    this.bridges = this.#start([]);
+  }
 
   /** What the log holds, shortened for comparison. */
   told(from = 1): string[] {
@@ -69,30 +82,46 @@ export class BridgeBench {
 
   /** The daemon is killed, and another one starts on the same log. */
   restart(): void {
-    const states = new Map<string, BridgeState>();
-    for (const record of this.records) {
-      if (!isFact(record)) continue;
-      states.set(record.data.bridgeId, evolve(states.get(record.data.bridgeId), record));
-    }
-    this.bridges = this.#start([...states.values()].filter(({ lifecycle }) => lifecycle !== 'stopped'));
+    this.bridges = this.#start(this.#openStates().filter(({ turn }) => turn !== undefined));
   }
 
-  #start(open: BridgeState[]): RecordedBridges {
+  #start(inTurn: BridgeState[]): RecordedBridges {
+    const openStates = () => this.#openStates();
     const bridges = new RecordedBridges({
       environment: this.environment,
       streams: new KeyedLock(),
       append: async (stream, facts) => this.#append(stream, facts),
       head: () => this.records.length,
       live: { during: (_stream, _before, append) => append(), show: () => {} },
-      formerState: async (bridgeId) => this.#stateOf(bridgeId),
+      formerState: async (bridgeId) => {
+        this.statesRead += 1;
+        return this.#stateOf(bridgeId);
+      },
+      async *openStates(after = '') {
+        yield openStates().filter(({ bridgeId }) => bridgeId > after);
+      },
+      countOpen: async () => openStates().length,
+      unsettled: () => this.unsettled,
       meterOf: async () => initialMeter(),
       ownerToken: ({ bridgeId, since }) => `token of ${bridgeId} since ${since}`,
       onFailure: (error) => {
         this.failures.push(error);
       },
+      bridgesInMemoryMax: this.bridgesInMemoryMax,
     });
-    bridges.restore(open);
+    this.inBackground = bridges.restore(inTurn);
     return bridges;
+  }
+
+  #openStates(): BridgeState[] {
+    const states = new Map<string, BridgeState>();
+    for (const record of this.records) {
+      if (!isFact(record)) continue;
+      states.set(record.data.bridgeId, evolve(states.get(record.data.bridgeId), record));
+    }
+    return [...states.values()]
+      .filter(({ lifecycle }) => lifecycle !== 'stopped')
+      .sort((one, other) => (one.bridgeId < other.bridgeId ? -1 : 1));
   }
 
   #append(stream: string, facts: readonly Fact[]): Envelope[] {
@@ -117,6 +146,11 @@ export class BridgeBench {
       };
     });
     this.records.push(...appended);
+    if (this.failAfterNext !== undefined) {
+      const error = this.failAfterNext;
+      this.failAfterNext = undefined;
+      throw error;
+    }
     return appended;
   }
 

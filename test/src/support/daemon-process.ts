@@ -39,10 +39,19 @@ export async function runTurnlog(
 /** Runs a program of a few lines, given as an ES module; its arguments begin at `process.argv[1]`. */
 export async function runProgram(source: string, arguments_: readonly string[]): Promise<Finished> {
   const flags = ['--conditions=turnlog-src', '--import', 'tsx', '--input-type=module', '--eval', source];
+  return await runNode([...flags, ...arguments_]);
+}
+
+/** Runs Node.js to its end, where the packages of the workspace are found. */
+export async function runNode(
+  arguments_: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
   return await finished(
-    spawn(process.execPath, [...flags, ...arguments_], {
+    spawn(process.execPath, arguments_, {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, ...environment },
     }),
   );
 }

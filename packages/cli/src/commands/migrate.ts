@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type MigrateIntoReport, type MigrationProgress, migrateInto } from '@turnlog/turnlogd';
+import { assertApart, type MigrateIntoReport, type MigrationProgress, migrateInto } from '@turnlog/turnlogd';
 import { InvalidArgumentError } from 'commander';
 import { argumentOf, type CommandSpec } from '../command.ts';
 import { type Context, print } from '../context.ts';
@@ -23,7 +23,7 @@ export const migrateCommand: CommandSpec<MigrateOptions> = {
   description: 'bring in the conversations of CrewCode',
   configure: (command) =>
     command
-      .argument('<userdata>', "CrewCode's user-data directory, such as ~/.config/crewcode")
+      .argument('<userdata>', "CrewCode's user-data directory, such as ~/.config/crewcode", directoryOf)
       .option('--dry-run', 'only say what would be brought in')
       .option('--into <address>', 'into the daemon at this address, also for its remote clients', addressOf)
       .option('--token-file <file>', 'the token of that daemon (else that of the data directory)'),
@@ -79,6 +79,8 @@ async function migrateToAddress(
 
 /** The files are read here and not by the daemon, which may not be allowed to. */
 async function migrateToData(context: Context, run: Run): Promise<MigrateIntoReport> {
+  // Before a store is made there: what is only read would be written over.
+  await assertApart(run.directory, context.dataDirectory);
   const migrateTo = (dataDirectory: string) =>
     withTarget(
       { ...context, dataDirectory },
@@ -93,6 +95,12 @@ async function migrateToData(context: Context, run: Run): Promise<MigrateIntoRep
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** An empty name comes of a variable that is not set, and would mean the current directory. */
+function directoryOf(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
 }
 
 /** `127.0.0.1:7717` is an address as well. */

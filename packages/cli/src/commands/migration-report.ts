@@ -40,6 +40,14 @@ export function migrationInWords(
       'Set aside',
       report.setAside.conversations.map(({ conversationKey, reason }) => `${conversationKey}: ${reason}`),
     ),
+    section('Rows that are no message, kept in the log only', rowsInWords(report)),
+    section('Recovered from agent-conversations.json, for want of a file of their own', report.fromMonolith),
+    section(
+      'Cleared, for all that is left of an entry of the cleared list is how it began',
+      report.cleared.flatMap(({ conversationKey, torn }) =>
+        torn === undefined ? [] : [`${conversationKey}: the entry began with "${torn}"`],
+      ),
+    ),
     section('Aliases', aliasesInWords(report)),
     section(
       'Kept as turnlog has it',
@@ -51,6 +59,12 @@ export function migrationInWords(
     ),
   ];
   return `${table}${sections.join('')}\n${conclusion(report, colours)}\n`;
+}
+
+function rowsInWords({ setAside }: MigrateIntoReport): string[] {
+  return setAside.rows.map(
+    ({ conversationKey, count }) => `${conversationKey}: ${formatCount(count, 'row')}`,
+  );
 }
 
 function aliasesInWords({ aliases, dryRun }: MigrateIntoReport): string[] {
@@ -72,9 +86,15 @@ function section(title: string, lines: readonly string[]): string {
 
 function conclusion(report: MigrateIntoReport, colours: Context['colours']): string {
   if (report.dryRun) return 'Nothing was written.';
+  const keptCount = report.kept.length;
   switch (report.completed) {
     case 'now':
-      return colours.green('Everything that can be read is in, and was read back equal.');
+      return keptCount === 0
+        ? colours.green('Everything that can be read is in, and was read back equal.')
+        : colours.yellow(
+            `What was missing is in, and was read back equal; ${formatCount(keptCount, 'item')} of the source ` +
+              'differ from what turnlog has and were left out.',
+          );
     case 'before':
       return 'Everything was in already; nothing was changed.';
     default:

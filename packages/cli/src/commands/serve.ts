@@ -36,10 +36,13 @@ async function runDaemon(context: Context, { migrateFrom }: ServeCommandOptions)
     host: host.value,
     port: port.value,
     logLevel: logLevel.value,
+    runtimeDirectory: context.env.XDG_RUNTIME_DIR,
     ...(migrateFrom !== undefined && { migrateFrom: resolve(migrateFrom) }),
   });
   if (running.migrated !== undefined) stdout.write(migratedInWords(context, running.migrated));
   const data = safeLine(dataDirectory);
+  const { from } = context.settings.data;
+  const onData = from === 'flag' || from === 'environment' ? ` --data ${JSON.stringify(dataDirectory)}` : '';
   const inWorkspace = env.npm_package_name === 'turnlog-workspace';
   stdout.write(
     [
@@ -47,9 +50,9 @@ async function runDaemon(context: Context, { migrateFrom }: ServeCommandOptions)
       `its data is in ${data}, the token that callers send in ${data}/token`,
       '',
       `Try, in another terminal${inWorkspace ? ' (here each command begins with "npx -y pnpm@10")' : ''}:`,
-      '  turnlog status',
-      '  turnlog migrate ~/.config/crewcode --dry-run',
-      '  turnlog log --follow',
+      `  turnlog status${onData}`,
+      `  turnlog migrate ~/.config/crewcode --dry-run${onData}`,
+      `  turnlog log --follow${onData}`,
       '',
     ]
       .map((line) => `${line}\n`)

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Count, Exactly, Key, Label } from '../schema.ts';
-import { BRIDGE_EVENTS_MAX, operation, Written } from './operation.ts';
+import { BRIDGE_EVENTS_MAX, operation, Page, Written } from './operation.ts';
 
 const Bridge = Exactly({
   bridgeId: Key,
@@ -48,10 +48,11 @@ export const bridgeOperations = {
     },
     result: { ...Written, accepted: Count, durableThrough: Count, emitted: Type.Array(Type.Unknown()) },
   }),
+  /** In the order of their ids; `next` is there where more follow, and is the `after` of the next page. */
   'bridge.list': operation({
     writes: false,
-    parameters: {},
-    result: { bridges: Type.Array(Bridge) },
+    parameters: Page,
+    result: { bridges: Type.Array(Bridge), next: Type.Optional(Key) },
   }),
   'bridge.stop': operation({
     writes: true,

@@ -39,9 +39,15 @@ export class RenderedFiles {
 
   /** Whether the file holds exactly `content`, or is not there where there must be none. */
   async shows(file: string, content: string | undefined): Promise<boolean> {
-    const found = await ignoringMissing(this.#fileSystem.readFile(this.#pathOf(file)));
-    if (found === undefined || content === undefined) return found === content;
-    return found.equals(Buffer.from(content));
+    try {
+      const found = await ignoringMissing(this.#fileSystem.readFile(this.#pathOf(file)));
+      if (found === undefined || content === undefined) return found === content;
+      return found.equals(Buffer.from(content));
+    } catch (error) {
+      // A directory in its place shows nothing.
+      if (causeCodes(error).includes('EISDIR')) return false;
+      throw error;
+    }
   }
 
   #pathOf(file: string): string {

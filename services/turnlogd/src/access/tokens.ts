@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { TokenScope } from '@turnlog/events';
 import { type FileSystem, readTextFile, writeFileDurably } from '@turnlog/log';
 import { DaemonError } from '../errors.ts';
@@ -119,6 +120,8 @@ export class Tokens {
 
 function known(stored: Stored): Known {
   const revoked = new AbortController();
+  // Each connection that was opened with the token listens.
+  setMaxListeners(0, revoked.signal);
   return {
     stored,
     caller: { scope: stored.scope, tokenId: stored.id, revoked: revoked.signal },

@@ -47,7 +47,8 @@ const RULES: { readonly [Name in OperationName]: Rule<Name> } = {
   'bridge.stop': { enter: same, leave: same },
   'bridge.list': {
     enter: same,
-    leave: ({ bridges }) => ({
+    leave: ({ bridges, ...rest }) => ({
+      ...rest,
       bridges: bridges.flatMap((bridge) => {
         const session = sessionOfKey(bridge.conversationKey ?? '');
         return session === undefined ? [] : [{ ...bridge, conversationKey: session }];

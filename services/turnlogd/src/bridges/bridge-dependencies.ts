@@ -1,5 +1,5 @@
 import type { BridgeState, Fact } from '@turnlog/bridge';
-import type { Envelope, MeterState } from '@turnlog/events';
+import type { Envelope, MeterState, TurnlogError } from '@turnlog/events';
 import type { Completion } from '../commands/commands.ts';
 import type { Environment } from '../environment.ts';
 import type { KeyedLock } from '../keyed-lock.ts';
@@ -24,10 +24,16 @@ export interface BridgeDependencies {
   live: Pick<LiveHub, 'during' | 'show'>;
   /** The state of a bridge that the log knows, also of one that has stopped. */
   formerState(bridgeId: string): Promise<BridgeState | undefined>;
+  /** The bridges that the log holds open, by their ids. */
+  openStates(after?: string): AsyncIterable<BridgeState[]>;
+  countOpen(): Promise<number>;
+  /** Why it cannot be known yet what became of an append that has failed; undefined where it can. */
+  unsettled(): TurnlogError | undefined;
   meterOf(sessionKey: string): Promise<MeterState>;
   ownerToken(state: BridgeState): string;
   /** Told of a failure that no caller waits for. */
   onFailure(error: unknown): void;
   gatherWindowMs?: number;
   hostReturnMs?: number;
+  bridgesInMemoryMax?: number;
 }

@@ -1,5 +1,7 @@
-import type { BridgeSnapshot, BridgeState, Gathering } from '@turnlog/bridge';
+import { isDeepStrictEqual } from 'node:util';
+import { type BridgeSnapshot, type BridgeState, type Gathering, restoreBridge } from '@turnlog/bridge';
 import { streamOfBridge } from '@turnlog/events';
+import type { PendingDelta } from '../live/live-hub.ts';
 
 /** A bridge that has not stopped, as the daemon holds it in memory. */
 export interface OpenBridge {
@@ -12,6 +14,10 @@ export interface OpenBridge {
   cancelFlush: (() => void) | undefined;
   /** Ends the wait for the host to return after a restart, where one is under way. */
   cancelAbandonment: (() => void) | undefined;
+  /** How many tasks have it in hand. */
+  users: number;
+  /** An append for it has failed, and whether the log has it is not known. */
+  isUnsure: boolean;
 }
 
 export function openBridge(snapshot: BridgeSnapshot): OpenBridge {
@@ -21,7 +27,34 @@ export function openBridge(snapshot: BridgeSnapshot): OpenBridge {
     accepted: snapshot.context.through,
     cancelFlush: undefined,
     cancelAbandonment: undefined,
+    users: 0,
+    isUnsure: false,
   };
+}
+
+/** A bridge as the log knows it. */
+export function restoredBridge(state: BridgeState): OpenBridge {
+  return openBridge(restoreBridge(state));
+}
+
+/**
+ * Brings a bridge, for which an append had failed, to what the log knows of it now. Where the append is not in
+ * the log it is as it was; else what was gathered and is in the log goes.
+ */
+export function settleBridge(bridge: OpenBridge, state: BridgeState): void {
+  if (isDeepStrictEqual(defined(stateOf(bridge)), defined(state))) return;
+  bridge.snapshot = restoreBridge(state);
+  bridge.accepted = Math.max(bridge.accepted, state.through);
+  const { gathering } = bridge;
+  const isKept =
+    gathering !== undefined && gathering.through > state.through && gathering.turnId === state.turn?.turnId;
+  if (!isKept) bridge.gathering = undefined;
+  if (state.turn === undefined) cancelWaits(bridge);
+}
+
+/** Without the fields that are undefined, which the log does not keep. */
+function defined(state: BridgeState): object {
+  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined));
 }
 
 export function stateOf(bridge: OpenBridge): BridgeState {
@@ -44,4 +77,14 @@ export function cancelWaits(bridge: OpenBridge): void {
 export function hostIsHere(bridge: OpenBridge): void {
   bridge.cancelAbandonment?.();
   bridge.cancelAbandonment = undefined;
+}
+
+/** What is gathered of a bridge and not in the log yet, as hosts are told it. */
+export function pendingOf(bridge: OpenBridge): PendingDelta[] {
+  const { gathering } = bridge;
+  if (gathering === undefined || gathering.pending === '') return [];
+  const { turnId, channel, pending, through } = gathering;
+  const { bridgeId } = stateOf(bridge);
+  const event = { type: `${channel}_delta` as const, bridgeId, turnId, delta: pending };
+  return [{ stream: streamOfOpen(bridge), event, through }];
 }

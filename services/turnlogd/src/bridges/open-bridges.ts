@@ -1,11 +1,4 @@
-import {
-  advance,
-  decideFlush,
-  decideStop,
-  type Fact,
-  GATHER_WINDOW_MS,
-  type ReportOutcome,
-} from '@turnlog/bridge';
+import { advance, decideFlush, decideStop, type Fact, GATHER_WINDOW_MS } from '@turnlog/bridge';
 import type { Envelope } from '@turnlog/events';
 import type { Completion } from '../commands/commands.ts';
 import { DaemonError } from '../errors.ts';
@@ -13,43 +6,52 @@ import type { PendingDelta } from '../live/live-hub.ts';
 import { scheduleOf } from '../live/schedule.ts';
 import type { BridgeCall } from './bridge-call.ts';
 import { type BridgeDependencies, HOST_RETURN_MS } from './bridge-dependencies.ts';
-import { cancelWaits, type OpenBridge, stateOf, streamOfOpen } from './open-bridge.ts';
+import { BridgeMemory } from './bridge-memory.ts';
+import { applied, type Decided } from './decided.ts';
+import { cancelWaits, type OpenBridge, pendingOf, stateOf, streamOfOpen } from './open-bridge.ts';
 import { interruption, metaOfEnd, notOpen } from './recorded-bridge-rules.ts';
+import { UnsureBridges } from './unsure-bridges.ts';
 
 /** How long after a failure what is gathered is tried again. */
 const FLUSH_RETRY_MS = 5_000;
 
-/** What is decided for a bridge: facts to append, and how it is once they are. */
-type Decided = Pick<ReportOutcome, 'facts' | 'snapshot' | 'gathering'> &
-  Partial<Pick<ReportOutcome, 'emitted' | 'startsTurn'> & { accepted: number }>;
-
 /**
  * The bridges that are open, and the one way in which they change: append, and only then memory. A bridge
- * that an append failed for is as it was, and its host sends again what was not acknowledged.
+ * that an append failed for is as it was, and its host sends again what was not acknowledged. The append may
+ * be in the log all the same: before such a bridge is used again its state is read from there.
  */
 export class OpenBridges {
-  readonly #bridges = new Map<string, OpenBridge>();
+  readonly memory: BridgeMemory;
   readonly #dependencies: BridgeDependencies;
+  readonly #unsure: UnsureBridges;
   #isClosing = false;
+  /** How many are open, in memory or not. */
+  #count = 0;
 
   constructor(dependencies: BridgeDependencies) {
     this.#dependencies = dependencies;
+    this.memory = new BridgeMemory(dependencies);
+    this.#unsure = new UnsureBridges(dependencies);
   }
 
   get size(): number {
-    return this.#bridges.size;
+    return this.#count;
   }
 
-  all(): OpenBridge[] {
-    return [...this.#bridges.values()];
+  /** Takes up a bridge whose turn a restart left open. */
+  restore(bridge: OpenBridge): void {
+    this.memory.add(bridge);
+    this.awaitHost(bridge);
   }
 
-  get(bridgeId: string): OpenBridge | undefined {
-    return this.#bridges.get(bridgeId);
-  }
-
+  /** Takes in a bridge that has just been opened. */
   add(bridge: OpenBridge): void {
-    this.#bridges.set(stateOf(bridge).bridgeId, bridge);
+    this.memory.add(bridge);
+    this.#count += 1;
+  }
+
+  async recount(): Promise<void> {
+    this.#count = await this.#dependencies.countOpen();
   }
 
   /** @throws DaemonError `store_closed`, for what came now could wait for a time that does not come */
@@ -67,12 +69,19 @@ export class OpenBridges {
     task: (bridge: OpenBridge) => Promise<Result>,
   ): Promise<Result> {
     this.assertNotClosing();
-    const bridge = this.#bridges.get(bridgeId);
+    const bridge = this.memory.touch(bridgeId) ?? (await this.memory.find(bridgeId));
+    this.assertNotClosing();
     if (bridge === undefined || !mayUse(stateOf(bridge))) throw notOpen(bridgeId);
-    return await this.#dependencies.streams.run(streamOfOpen(bridge), async () => {
-      if (!this.#isOpen(bridge)) throw notOpen(bridgeId);
+    return await this.#within(bridge, async () => {
+      if (!this.memory.holds(bridge)) throw notOpen(bridgeId);
       return await task(bridge);
     });
+  }
+
+  /** Learns of every bridge for which an append had failed what the log knows of it now. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#unsure.all().map((bridge) => this.#within(bridge, async () => undefined)));
+    await this.recount();
   }
 
   /**
@@ -95,9 +104,15 @@ export class OpenBridges {
     const isSilent = facts.length === 0 && completion === undefined;
     // The last record of a command is no fact, and what comes after the facts is told with it.
     const atOnce = facts.length === 0 || completion === undefined ? after : [];
+    const concerned = [bridge, ...others];
     const records = isSilent
       ? []
-      : await live.during(stream, [...before, after], () => append(stream, facts, completion));
+      : await live
+          .during(stream, [...before, after], () => append(stream, facts, completion))
+          .catch((error: unknown) => {
+            for (const each of concerned) this.#unsure.add(each);
+            throw error;
+          });
     for (const other of others) {
       const { bridgeId } = stateOf(other);
       const ends = facts.filter(({ data }) => data.bridgeId === bridgeId);
@@ -136,36 +151,36 @@ export class OpenBridges {
 
   /** Interrupts the turn of a bridge whose host did not return after a restart. */
   async abandon(bridge: OpenBridge): Promise<void> {
-    await this.#dependencies.streams.run(streamOfOpen(bridge), async () => {
-      if (bridge.cancelAbandonment === undefined || !this.#isOpen(bridge)) return;
-      bridge.cancelAbandonment = undefined;
-      try {
+    try {
+      await this.#within(bridge, async () => {
+        if (bridge.cancelAbandonment === undefined || !this.memory.holds(bridge)) return;
+        bridge.cancelAbandonment = undefined;
         await this.commit(bridge, applied(bridge, interruption(bridge, 'restart')));
-      } catch (error) {
-        if (!this.#isClosing) this.awaitHost(bridge);
-        throw error;
-      }
-    });
+      });
+    } catch (error) {
+      if (!this.#isClosing) this.awaitHost(bridge);
+      throw error;
+    }
   }
 
   /** Writes what the bridge has gathered, and what it has only shown. What cannot be written stays gathered, and is tried again. */
   async flush(bridge: OpenBridge): Promise<void> {
-    await this.#dependencies.streams.run(streamOfOpen(bridge), async () => {
-      if (!this.#isOpen(bridge)) return;
-      try {
+    try {
+      await this.#within(bridge, async () => {
+        if (!this.memory.holds(bridge)) return;
         await this.commit(bridge, decideFlush(bridge.snapshot, bridge.gathering, bridge.accepted));
-      } catch (error) {
-        this.#flushAfter(bridge, FLUSH_RETRY_MS);
-        throw error;
-      }
-    });
+      });
+    } catch (error) {
+      this.#flushAfter(bridge, FLUSH_RETRY_MS);
+      throw error;
+    }
   }
 
   /** Writes everything that is gathered, as far as it can be, and lets nothing wait any more. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await Promise.all(
-      this.all().map(async (bridge) => {
+      this.memory.all().map(async (bridge) => {
         cancelWaits(bridge);
         await this.flush(bridge).catch(this.#dependencies.onFailure);
       }),
@@ -174,14 +189,7 @@ export class OpenBridges {
 
   /** The deltas that are accepted and not in the log yet. */
   pendingDeltas(): PendingDelta[] {
-    return this.all().flatMap((bridge): PendingDelta[] => {
-      const { gathering } = bridge;
-      if (gathering === undefined || gathering.pending === '') return [];
-      const { turnId, channel, pending, through } = gathering;
-      const { bridgeId } = stateOf(bridge);
-      const event = { type: `${channel}_delta` as const, bridgeId, turnId, delta: pending };
-      return [{ stream: streamOfOpen(bridge), event, through }];
-    });
+    return this.memory.all().flatMap(pendingOf);
   }
 
   /** Does what nobody waits for; a failure is told all the same. */
@@ -191,22 +199,35 @@ export class OpenBridges {
 
   #inTurnBeside(bridge: OpenBridge): OpenBridge[] {
     const stream = streamOfOpen(bridge);
-    return this.all().filter(
-      (other) => other !== bridge && stateOf(other).turn !== undefined && streamOfOpen(other) === stream,
-    );
+    return this.memory
+      .all()
+      .filter(
+        (other) => other !== bridge && stateOf(other).turn !== undefined && streamOfOpen(other) === stream,
+      );
   }
 
-  #isOpen(bridge: OpenBridge): boolean {
-    return this.#bridges.get(stateOf(bridge).bridgeId) === bridge;
+  /**
+   * Runs a task while nothing else happens in the stream of a bridge, once it is known what became of every
+   * append in it that had failed.
+   */
+  async #within<Result>(bridge: OpenBridge, task: () => Promise<Result>): Promise<Result> {
+    const stream = streamOfOpen(bridge);
+    return await this.memory.using(bridge, () =>
+      this.#dependencies.streams.run(stream, async () => {
+        for (const settled of await this.#unsure.settleIn(stream)) this.#settle(settled);
+        return await task();
+      }),
+    );
   }
 
   /** After a commit: a stopped bridge leaves, and pending deltas get their time. */
   #settle(bridge: OpenBridge): void {
-    const { lifecycle, bridgeId, through } = stateOf(bridge);
+    const { lifecycle, through } = stateOf(bridge);
     const isPending = bridge.accepted > through;
     if (lifecycle === 'stopped') {
       cancelWaits(bridge);
-      this.#bridges.delete(bridgeId);
+      this.memory.remove(bridge);
+      this.#count -= 1;
     } else if (!isPending) {
       bridge.cancelFlush?.();
       bridge.cancelFlush = undefined;
@@ -222,9 +243,4 @@ export class OpenBridges {
       this.inBackground(this.flush(bridge));
     });
   }
-}
-
-/** The bridge after facts that leave nothing gathered. */
-function applied(bridge: OpenBridge, facts: Fact[]): Decided {
-  return { facts, snapshot: facts.reduce(advance, bridge.snapshot), gathering: undefined };
 }

@@ -1,4 +1,10 @@
-import { type BridgeState, decideInterruption, type Fact, type ReportOutcome } from '@turnlog/bridge';
+import {
+  type BridgeState,
+  decideInterruption,
+  type Fact,
+  phaseOf,
+  type ReportOutcome,
+} from '@turnlog/bridge';
 import {
   type Envelope,
   type EventMeta,
@@ -84,6 +90,28 @@ export function emittedOf(outcome: ReportOutcome, records: readonly Envelope[]):
     const seq = fact === undefined ? undefined : records[fact]?.seq;
     return seq === undefined ? event : { ...event, seq };
   });
+}
+
+/**
+ * A bridge as lists show it.
+ * @param bridge the same in memory, where it is, which knows what was accepted and is not in the log yet
+ */
+export function listed(
+  state: BridgeState,
+  bridge: OpenBridge | undefined,
+): OperationResult<'bridge.list'>['bridges'][number] {
+  const { bridgeId, provider, mode, conversationKey, sessionKey, turn, since, through } = state;
+  return {
+    bridgeId,
+    provider,
+    mode,
+    state: phaseOf(state),
+    ...(conversationKey !== undefined && { conversationKey }),
+    ...(sessionKey !== undefined && { sessionKey }),
+    ...(turn !== undefined && { turnId: turn.turnId }),
+    accepted: bridge !== undefined && stateOf(bridge).since === since ? bridge.accepted : through,
+    since,
+  };
 }
 
 export function notOpen(bridgeId: string): DaemonError {

@@ -3,16 +3,15 @@ import {
   type BridgeState,
   decideReports,
   type Fact,
-  phaseOf,
   type ReportOutcome,
   requestBridge,
-  restoreBridge,
 } from '@turnlog/bridge';
 import {
   assertProvider,
   type LiveEvent,
   type MeterState,
   type OperationResult,
+  PAGE_ROWS_MAX,
   type ReportedEvent,
   streamOfBridge,
 } from '@turnlog/events';
@@ -20,13 +19,21 @@ import type { PendingDelta } from '../live/live-hub.ts';
 import { ANY_BRIDGE, assertMayUse, type BridgeCall } from './bridge-call.ts';
 import type { BridgeDependencies } from './bridge-dependencies.ts';
 import { type KeptRecord, keptReport, withNothingGathered } from './kept-answers.ts';
-import { hostIsHere, type OpenBridge, openBridge, stateOf, streamOfOpen } from './open-bridge.ts';
+import {
+  hostIsHere,
+  type OpenBridge,
+  openBridge,
+  restoredBridge,
+  stateOf,
+  streamOfOpen,
+} from './open-bridge.ts';
 import { OpenBridges } from './open-bridges.ts';
 import {
   answerAfterEnd,
   emittedOf,
   isNotOpen,
   isSameBridge,
+  listed,
   type RecordRequest,
   type ReportRequest,
   sessionKeyFor,
@@ -43,30 +50,34 @@ export class RecordedBridges {
     this.#open = new OpenBridges(dependencies);
   }
 
-  /** Takes up the bridges that the log holds open. Their turns stay open for a while, for the host may return. */
-  restore(states: readonly BridgeState[]): void {
-    for (const state of states) {
-      const bridge = openBridge(restoreBridge(state));
-      this.#open.add(bridge);
-      if (state.turn !== undefined) this.#open.awaitHost(bridge);
-    }
+  /**
+   * Takes up the bridges whose turn the log holds open: it stays open for a while, for the host may return.
+   * Those that are open without a turn are found when they are asked for.
+   */
+  async restore(inTurn: readonly BridgeState[]): Promise<void> {
+    for (const state of inTurn) this.#open.restore(restoredBridge(state));
+    await this.#open.recount();
   }
 
-  list(): OperationResult<'bridge.list'>['bridges'] {
-    return this.#open.all().map((bridge) => {
-      const { bridgeId, provider, mode, conversationKey, sessionKey, turn, since } = stateOf(bridge);
-      return {
-        bridgeId,
-        provider,
-        mode,
-        state: phaseOf(stateOf(bridge)),
-        ...(conversationKey !== undefined && { conversationKey }),
-        ...(sessionKey !== undefined && { sessionKey }),
-        ...(turn !== undefined && { turnId: turn.turnId }),
-        accepted: bridge.accepted,
-        since,
-      };
-    });
+  /** Learns what became of appends that had failed, once the log can tell. */
+  async settle(): Promise<void> {
+    await this.#open.settle();
+  }
+
+  /** The open bridges that the caller may use, in the order of their ids. */
+  async list(
+    { after, limit = PAGE_ROWS_MAX }: { after?: string; limit?: number } = {},
+    { mayUse }: Pick<BridgeCall, 'mayUse'> = ANY_BRIDGE,
+  ): Promise<OperationResult<'bridge.list'>> {
+    const bridges: OperationResult<'bridge.list'>['bridges'] = [];
+    for await (const states of this.#dependencies.openStates(after)) {
+      for (const state of states) {
+        if (!mayUse(state)) continue;
+        if (bridges.length === limit) return { bridges, next: bridges.at(-1)?.bridgeId ?? '' };
+        bridges.push(listed(state, this.#open.memory.get(state.bridgeId)));
+      }
+    }
+    return { bridges };
   }
 
   /** The deltas that are accepted and not in the log yet. */
@@ -74,8 +85,14 @@ export class RecordedBridges {
     return this.#open.pendingDeltas();
   }
 
+  /** How many are open. */
   get size(): number {
     return this.#open.size;
+  }
+
+  /** How many of them are in memory. */
+  get inMemory(): number {
+    return this.#open.memory.all().length;
   }
 
   /** Opens a bridge, or attaches to it where it is open for the same conversation and provider. */
@@ -88,12 +105,19 @@ export class RecordedBridges {
     const sessionKey = sessionKeyFor(request);
     // The id is held as well as the stream: two hosts that open one id at once open one bridge.
     return await this.#dependencies.streams.run(`record ${request.bridgeId}`, async () => {
-      const open = this.#open.get(request.bridgeId);
+      const open = await this.#open.memory.find(request.bridgeId);
       assertMayUse(call, open && stateOf(open));
-      if (open !== undefined && isSameBridge(stateOf(open), request, sessionKey)) {
-        return await this.#attach(open, call);
+      try {
+        if (open !== undefined && isSameBridge(stateOf(open), request, sessionKey)) {
+          return await this.#open.with(request.bridgeId, call, (bridge) => this.#attach(bridge, call));
+        }
+        if (open !== undefined) {
+          await this.#open.with(request.bridgeId, call, (bridge) => this.#open.end(bridge, 'replaced'));
+        }
+      } catch (error) {
+        // It may have stopped by itself while this waited for its turn, which is just as well.
+        if (!isNotOpen(error)) throw error;
       }
-      if (open !== undefined) await this.#replace(request.bridgeId, call);
       return await this.#begin(request, sessionKey, call);
     });
   }
@@ -160,15 +184,6 @@ export class RecordedBridges {
       await this.#dependencies.append(streamOfOpen(bridge), [], { command, answer: kept });
     }
     return { seq, ownerToken, ...answer };
-  }
-
-  async #replace(bridgeId: string, call: BridgeCall): Promise<void> {
-    try {
-      await this.#open.with(bridgeId, call, (bridge) => this.#open.end(bridge, 'replaced'));
-    } catch (error) {
-      // It may have stopped by itself while this waited for its turn, which is just as well.
-      if (!isNotOpen(error)) throw error;
-    }
   }
 
   async #begin(

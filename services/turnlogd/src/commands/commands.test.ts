@@ -311,6 +311,41 @@ test('commands: an event is told with the seq that it has, again too', async () 
   });
 });
 
+test('commands: live events are told once each and in order, with a command too', async () => {
+  await Machine.with(async (machine) => {
+    const daemon = await machine.start();
+    await begin(daemon);
+    const told: string[] = [];
+    const stopped = new AbortController();
+    const listening = (async () => {
+      for await (const event of daemon.subscribe('live.subscribe', {}, stopped.signal)) {
+        told.push('delta' in event ? event.delta : event.type);
+        if (event.type === 'turn_end') stopped.abort();
+      }
+    })();
+    const report = (commandId: string, ...events: object[]) =>
+      call(daemon, 'bridge.event', { bridgeId: 'b1', events, commandId });
+    const delta = (text: string) => ({ type: 'text_delta', turnId: 't2', delta: text });
+    const first = [
+      { type: 'turn_start', turnId: 't2' },
+      delta('a'),
+      { type: 'status', message: 'x' },
+      delta('b'),
+    ];
+    await report('1', ...first);
+    await report('2', delta('c'));
+    await report('1', ...first);
+    await report('3', { type: 'turn_end', turnId: 't2' });
+    await listening;
+    assert.equal(told, ['turn_start', 'a', 'status', 'b', 'c', 'turn_end']);
+    const { messages } = (await call(daemon, 'conversation.load', { conversationKey: 'thread:s' })) as {
+      messages: { content: string }[];
+    };
+    assert.is(messages.at(-1)?.content, 'abc');
+    await daemon.close();
+  });
+});
+
 test('commands: the longest id does, an ill-formed one does not', async () => {
   await Machine.with(async (machine) => {
     const daemon = await machine.start();

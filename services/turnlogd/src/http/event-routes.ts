@@ -16,6 +16,9 @@ export interface EventRoutesOptions {
   limits?: EventStreamLimits;
 }
 
+/** A request for the head alone would follow as well, and be given nothing. */
+const WITHOUT_HEAD = { exposeHeadRoute: false };
+
 /** What can be followed by server-sent events. @returns how to end all of it */
 export function serveEvents(server: FastifyInstance, options: EventRoutesOptions): () => Promise<void> {
   const { subscribe, subscribers, callerOf, after, limits = EVENT_STREAM_LIMITS } = options;
@@ -48,11 +51,11 @@ export function serveEvents(server: FastifyInstance, options: EventRoutesOptions
     streams.add(streaming);
   }
 
-  server.get<{ Querystring: { from?: string } }>('/v1/events', (request, reply) => {
+  server.get<{ Querystring: { from?: string } }>('/v1/events', WITHOUT_HEAD, (request, reply) => {
     const from = seqAfter(request.headers) ?? seqOf(request.query.from ?? '1');
     stream(request, reply, 'log.subscribe', { from });
   });
-  server.get<{ Querystring: { from?: string } }>('/v1/live', (request, reply) => {
+  server.get<{ Querystring: { from?: string } }>('/v1/live', WITHOUT_HEAD, (request, reply) => {
     const { from: asked, ...filter } = request.query;
     const from = seqAfter(request.headers) ?? (asked === undefined ? undefined : seqOf(asked));
     stream(request, reply, 'live.subscribe', { ...filter, ...(from !== undefined && { from }) });

@@ -1,5 +1,6 @@
+import type { Socket } from 'node:net';
 import { ERROR_CODES, type ErrorCode, TurnlogError } from '@turnlog/events';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DaemonError } from '../errors.ts';
 import { errorBodyOf } from '../operations/dispatcher.ts';
 
@@ -22,6 +23,12 @@ export function answerErrors(server: FastifyInstance): void {
   });
 }
 
+/** What the HTTP library refuses before a request has a handler. */
+export function answerFrameworkError(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
+  const body = errorBodyOf(refusalOf(error as NodeJS.ErrnoException));
+  void reply.status(ERROR_CODES[body.code].httpStatus).send({ error: body });
+}
+
 /** What the HTTP library itself refuses, in our codes. */
 const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
@@ -32,6 +39,7 @@ const REFUSALS: Readonly<Record<string, { code: ErrorCode; message: string }>> =
     code: 'invalid_argument',
     message: 'send a JSON object with the header "content-type: application/json"',
   },
+  FST_ERR_BAD_URL: { code: 'invalid_argument', message: 'the path is not a valid URL' },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'invalid_argument', message: 'the body is not valid JSON' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'invalid_argument', message: 'the body is empty; send a JSON object' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
@@ -48,3 +56,46 @@ function refusalOf(error: NodeJS.ErrnoException & { statusCode?: number }): unkn
   }
   return error;
 }
+
+/** Answers what is no HTTP at all, or too long a header, before there is a request. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isTooLong = error.code === 'HPE_HEADER_OVERFLOW';
+  const code = isTooLong ? 'too_large' : 'invalid_argument';
+  const message = isTooLong ? 'the headers are too long' : 'this is not a valid HTTP request';
+  const body = JSON.stringify({ error: { code, message } });
+  const status = isTooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+/**
+ * Reads a body as JSON. Bytes that are no UTF-8 are refused: replaced by U+FFFD, two keys would become one.
+ */
+export function acceptJson(server: FastifyInstance): void {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    JSON_TYPE,
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const encoding = request.headers['content-encoding'];
+      if (encoding !== undefined && encoding !== 'identity') {
+        throw new DaemonError('invalid_argument', 'send the body as it is, without a content-encoding');
+      }
+      try {
+        return JSON.parse(decoder.decode(body)) as unknown;
+      } catch {
+        throw new DaemonError('invalid_argument', 'the body is not valid JSON in UTF-8');
+      }
+    },
+  );
+}
+
+/** With no charset, or with the one that JSON has. */
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;

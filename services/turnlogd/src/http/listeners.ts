@@ -1,13 +1,17 @@
 import { chmod } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { DaemonError } from '../errors.ts';
+import { answerClientError } from './http-errors.ts';
 
 /* Where the one HTTP application is reached: a port of the loopback, and a Unix socket. */
 
 const SOCKET_MODE = 0o700;
 /** While a server closes, connections fall idle one after the other. */
 const IDLE_CHECK_MS = 20;
+/** How long a server that closes waits for a request that is under way. */
+const UNFINISHED_REQUEST_MS = 5_000;
 
 /**
  * Listens on a port.
@@ -33,17 +37,19 @@ export async function listenOnPort(server: FastifyInstance, host: string, port: 
   return address.port;
 }
 
-/** Serves the same on a Unix socket: made here, gone with the server. */
-export async function listenOnSocket(
-  application: FastifyInstance,
-  path: string,
-  limits: { connectionsMax: number; requestTimeoutMs: number },
-): Promise<Server> {
-  const server = createServer(
-    { requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: application.server.keepAliveTimeout },
-    (request, response) => application.routing(request, response),
+/** A second server for the same application, with the limits of the first. */
+export function createSocketServer(application: FastifyInstance): Server {
+  const { requestTimeout, headersTimeout, keepAliveTimeout, maxConnections } = application.server;
+  const server = createServer({ requestTimeout, headersTimeout, keepAliveTimeout }, (request, response) =>
+    application.routing(request, response),
   );
-  server.maxConnections = limits.connectionsMax;
+  server.maxConnections = maxConnections;
+  server.on('clientError', (error, socket) => answerClientError(error, socket as Socket));
+  return server;
+}
+
+/** Listens on a Unix socket, which is made here and gone with the server. */
+export async function listenOnSocket(server: Server, path: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, () => {
@@ -52,18 +58,27 @@ export async function listenOnSocket(
     });
   });
   await chmod(path, SOCKET_MODE);
-  return server;
 }
 
-/** Answers what is under way and closes. */
-export async function closeServer(server: Server): Promise<void> {
+/**
+ * Closes a server once what is under way is answered. Connections are kept alive by their clients, so each is
+ * ended as it falls idle; one that never finishes its request is cut off after a while.
+ */
+export async function closeServer(server: Server, close = () => closed(server)): Promise<void> {
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const cutOff = setTimeout(() => server.closeAllConnections(), UNFINISHED_REQUEST_MS);
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.close((error) => (error === undefined ? resolve() : reject(error)));
-      server.closeIdleConnections();
-    });
+    const closing = close();
+    server.closeIdleConnections();
+    await closing;
   } finally {
     clearInterval(idle);
+    clearTimeout(cutOff);
   }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+  });
 }

@@ -7,19 +7,26 @@ import type { Daemon } from '../daemon.ts';
 import { type Environment, systemEnvironment } from '../environment.ts';
 import { DaemonError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import { RPC_LIMITS, type RpcLimits } from '../rpc/rpc-connection.ts';
+import { RPC_LIMITS, type RpcLimits } from '../rpc/rpc-parts.ts';
 import { SubscriberCount } from '../subscriber-count.ts';
 import { VERSION } from '../version.ts';
 import { type Access, createAccess } from './access.ts';
 import { serveEvents } from './event-routes.ts';
 import type { EventStreamLimits } from './event-stream.ts';
-import { answerErrors, BODY_BYTES_MAX } from './http-errors.ts';
-import { closeServer, listenOnPort, listenOnSocket } from './listeners.ts';
+import {
+  acceptJson,
+  answerClientError,
+  answerErrors,
+  answerFrameworkError,
+  BODY_BYTES_MAX,
+} from './http-errors.ts';
+import { closeServer, createSocketServer, listenOnPort, listenOnSocket } from './listeners.ts';
 import { openApiDocument } from './openapi.ts';
 import { WEB_SOCKET_LIMITS, type WebSocketLimits, WebSockets } from './web-sockets.ts';
 
 const CONNECTIONS_MAX = 1_024;
 const REQUEST_TIMEOUT_MS = 120_000;
+const HEADERS_TIMEOUT_MS = 10_000;
 
 export interface HttpOptions {
   host: string;
@@ -37,6 +44,8 @@ export interface HttpOptions {
 export interface HttpServer {
   /** Where it listens. */
   readonly url: string;
+  /** The path of the Unix socket, where it could be made. */
+  readonly socketPath: string | undefined;
   subscribers(): number;
   webSockets(): number;
   /** Answers what was accepted, ends the subscriptions, and takes nothing more. Safe to call more than once. */
@@ -94,7 +103,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const close = () => {
     closed ??= (async () => {
       await Promise.all([endStreams(), webSockets.close()]);
-      await Promise.all([server.close(), ...servers.map(closeServer)]);
+      const closePort = closeServer(server.server, async () => await server.close());
+      await Promise.all([closePort, ...servers.map((each) => closeServer(each))]);
     })();
     return closed;
   };
@@ -103,15 +113,19 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
     access = createAccess(daemon.tokens, port, [bracketed(host)]);
     takeUpgrades(server.server, webSockets);
     if (socketPath !== undefined) {
-      const onPath = await listenOnSocket(server, socketPath, {
-        connectionsMax: CONNECTIONS_MAX,
-        requestTimeoutMs: REQUEST_TIMEOUT_MS,
-      });
-      servers.push(onPath);
+      const onPath = createSocketServer(server);
       onPath.on('connection', (socket) => onSocket.add(socket));
       takeUpgrades(onPath, webSockets);
+      try {
+        await listenOnSocket(onPath, socketPath);
+        servers.push(onPath);
+      } catch (error) {
+        // Not every file system has sockets; whoever would use it takes the port.
+        logger.warn({ err: error }, `no socket at ${socketPath}`);
+      }
     }
     return {
+      socketPath: servers.length === 0 ? undefined : socketPath,
       url: `http://${bracketed(host)}:${port}`,
       subscribers: () => subscribers.current,
       webSockets: () => webSockets.size,
@@ -128,13 +142,17 @@ function createApplication(logger: FastifyBaseLogger): FastifyInstance {
     loggerInstance: logger,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS },
     // Rows are stored as they came: a field of this name is data and is never merged into anything.
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     forceCloseConnections: 'idle',
     // What comes while the last answers are written is answered too: the store closes after that.
     return503OnClosing: false,
+    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
   });
+  acceptJson(server);
   server.server.maxConnections = CONNECTIONS_MAX;
   return server;
 }

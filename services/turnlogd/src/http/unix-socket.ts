@@ -35,7 +35,10 @@ export async function prepareSocketPath({
   if (process.platform === 'win32') return undefined;
   const data = await realpath(dataDirectory);
   const name = createHash('sha256').update(data).digest('hex').slice(0, NAME_HEX_DIGITS);
-  const own = runtimeDirectory === undefined ? undefined : await ownDirectory(runtimeDirectory, onNotice);
+  const own =
+    runtimeDirectory === undefined || runtimeDirectory === ''
+      ? undefined
+      : await ownDirectory(runtimeDirectory, onNotice);
   const places = [...(own === undefined ? [] : [join(own, `${name}.sock`)]), join(data, 'turnlog.sock')];
   for (const path of places) {
     const problem = await problemOf(path);

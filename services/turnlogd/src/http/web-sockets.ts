@@ -4,7 +4,8 @@ import { ERROR_CODES, TurnlogError } from '@turnlog/events';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { DaemonError } from '../errors.ts';
 import { errorBodyOf } from '../operations/dispatcher.ts';
-import { type Channel, RpcConnection, type RpcParts } from '../rpc/rpc-connection.ts';
+import { RpcConnection } from '../rpc/rpc-connection.ts';
+import type { Channel, RpcParts } from '../rpc/rpc-parts.ts';
 
 export interface WebSocketLimits {
   connectionsMax: number;
@@ -98,7 +99,7 @@ export class WebSockets {
       ({ isAuthenticated }) => !isAuthenticated,
     ).length;
     if (this.#connections.size >= connectionsMax || strangers >= strangersMax) {
-      throw new DaemonError('too_large', `at most ${connectionsMax} connections at once`);
+      throw new DaemonError('overloaded', `at most ${connectionsMax} connections at once`);
     }
   }
 

@@ -1,11 +1,10 @@
 import { liveEventsOf, structuralEventsOf } from '@turnlog/bridge';
 import {
-  type CommittedEvent,
   type Envelope,
-  isEventType,
   type LiveEvent,
   type SubscriptionParameters,
   streamOf,
+  upcast,
 } from '@turnlog/events';
 import type { Log } from '@turnlog/log';
 import { LiveQueue } from './live-queue.ts';
@@ -115,8 +114,9 @@ export class LiveHub {
       if (signal.aborted) return;
       const { bridgeId, through } = record.meta;
       if (bridgeId !== undefined && through !== undefined) written.set(bridgeId, through);
-      if (record.seq < from || !isKnown(record)) continue;
-      for (const event of liveEventsOf(record)) if (wants(record.stream, event)) yield event;
+      const known = record.seq < from ? undefined : upcast(record);
+      if (known === undefined) continue;
+      for (const event of liveEventsOf(known)) if (wants(record.stream, event)) yield event;
     }
     for (const { stream, event, through } of pending) {
       const isWritten = through <= (written.get(event.bridgeId) ?? 0);
@@ -125,22 +125,19 @@ export class LiveHub {
   }
 
   #committed(record: Envelope): void {
-    if (!isKnown(record)) return;
-    const { stream } = record;
+    const known = upcast(record);
+    if (known === undefined) return;
+    const { stream } = known;
     const staged = this.#staged.get(stream);
     if (staged !== undefined) {
       this.show(stream, staged.shownBefore[staged.committed] ?? []);
       staged.committed += 1;
     }
-    this.show(stream, structuralEventsOf(record));
+    this.show(stream, structuralEventsOf(known));
   }
 
   #publish(stream: string, event: LiveEvent): void {
     for (const subscriber of this.#subscribers)
       if (subscriber.wants(stream, event)) subscriber.queue.push(event);
   }
-}
-
-function isKnown(record: Envelope): record is CommittedEvent {
-  return isEventType(record.type);
 }

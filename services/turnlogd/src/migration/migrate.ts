@@ -14,10 +14,10 @@ import {
   storeTarget,
 } from '@turnlog/projections';
 import type { Service } from '../service.ts';
-import { assertDirectory } from './assert-directory.ts';
+import { assertApart, assertDirectory } from './assert-directory.ts';
 
 /** What a migration needs of the daemon. */
-export type MigrationParts = Pick<Service, 'log' | 'projections' | 'streams'>;
+export type MigrationParts = Pick<Service, 'log' | 'projections' | 'streams' | 'describe'>;
 
 export interface MigrateOptions extends MigrationOptions {
   /** A CrewCode user-data directory; it is only read. */
@@ -30,6 +30,7 @@ export async function migrate(
   { directory, ...options }: MigrateOptions,
 ): Promise<MigrationReport> {
   await assertDirectory(directory);
+  await assertApart(directory, parts.describe().data);
   const plan = planMigration(await readUserData(nodeFileSystem, directory));
   return await runMigration(plan, serviceTarget(parts), options);
 }

@@ -18,7 +18,7 @@ export function bridgeHandlers({ bridges, log, streams }: Service): BridgeHandle
         { bridgeId, ...(first !== undefined && { first }), reports: checkReports(bridgeId, events) },
         bridgeCall(call),
       ),
-    'bridge.list': async () => ({ bridges: bridges.list() }),
+    'bridge.list': (page, call) => bridges.list(page, bridgeCall(call)),
     'bridge.stop': ({ bridgeId }, call) => bridges.stop(bridgeId, bridgeCall(call)),
     'bridge.resetSession': async ({ sessionKey, conversationKey }, { command }) => {
       const stream =

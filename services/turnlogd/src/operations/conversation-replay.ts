@@ -1,10 +1,10 @@
 import { liveEventsOf } from '@turnlog/bridge';
 import {
-  type CommittedEvent,
   type OperationParameters,
   type OperationResult,
   PAGE_ROWS_DEFAULT,
   streamOf,
+  upcast,
 } from '@turnlog/events';
 import type { Log } from '@turnlog/log';
 import { conversationNotFound } from './refusals.ts';
@@ -28,8 +28,10 @@ export async function replay(
   let length = 0;
   for await (const event of log.readStream(stream, { from: await log.firstRevisionFrom(stream, from) })) {
     if (events.length >= limit || length >= PAGE_LENGTH_MAX) return { events, next: event.seq };
-    const { seq, at, type, data } = event as CommittedEvent;
-    const live = liveEventsOf(event as CommittedEvent);
+    const known = upcast(event);
+    if (known === undefined) continue;
+    const { seq, at, type, data } = known;
+    const live = liveEventsOf(known);
     const prompt = type === 'turn_started' && 'prompt' in data ? data.prompt : undefined;
     events.push({ seq, at, type, ...(prompt !== undefined && { prompt }), live });
     length += JSON.stringify(live).length + (prompt?.length ?? 0);

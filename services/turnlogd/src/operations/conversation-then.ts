@@ -1,4 +1,4 @@
-import { type CommittedEvent, type OperationResult, streamOf } from '@turnlog/events';
+import { type CommittedEvent, type OperationResult, streamOf, upcast } from '@turnlog/events';
 import type { Log } from '@turnlog/log';
 import { conversationAt } from '@turnlog/projections';
 import { DaemonError } from '../errors.ts';
@@ -26,7 +26,8 @@ export async function conversationThen(
 async function* eventsOf(log: Log, stream: string, throughSeq: number): AsyncGenerator<CommittedEvent> {
   for await (const event of log.readStream(stream)) {
     if (event.seq > throughSeq) return;
-    if (event.type !== 'payload_part') yield event as CommittedEvent;
+    const known = upcast(event);
+    if (known !== undefined) yield known;
   }
 }
 

@@ -4,7 +4,8 @@ import { type Caller, LOCAL_CALLER } from '../access/caller.ts';
 import { DaemonError } from '../errors.ts';
 import { SubscriberCount } from '../subscriber-count.ts';
 import { ManualEnvironment, settle } from '../testing.ts';
-import { type Channel, RPC_LIMITS, RpcConnection, type RpcParts } from './rpc-connection.ts';
+import { RpcConnection } from './rpc-connection.ts';
+import { type Channel, RPC_LIMITS, type RpcParts } from './rpc-parts.ts';
 
 const LIMITS = { ...RPC_LIMITS, requestsInFlightMax: 2, subscriptionsMax: 2, unsentBytesMax: 200 };
 

@@ -1,4 +1,4 @@
-import type { ReportedEvent } from '@turnlog/events';
+import type { OperationParameters, ReportedEvent } from '@turnlog/events';
 import fc from 'fast-check';
 import type { Place } from './recorded-model.ts';
 
@@ -127,6 +127,11 @@ export class RecordedHost {
     this.#open = undefined;
     this.#waiting = 0;
     this.#followUps = [];
+  }
+
+  /** The call of `bridge.event` with every report from a number on. */
+  callFrom(first: number): OperationParameters<'bridge.event'> {
+    return { bridgeId: this.place.bridgeId, first, events: this.reports.slice(first - 1) };
   }
 
   /** The mark of the report that comes next. */

@@ -176,3 +176,13 @@ function deltaOf(report: ReportedEvent, channel: 'text' | 'thinking', turnId: st
 function turnIdOf(report: ReportedEvent): string[] {
   return 'turnId' in report && report.turnId !== undefined ? [report.turnId] : [];
 }
+
+/** What is left of a report that was lost with the daemon: the turn that it began, where that is in the log. */
+export function remainsOf({ place, report }: ReportEntry, log: readonly Logged[]): Entry[] {
+  if (report.type !== 'text_delta' && report.type !== 'thinking_delta') return [];
+  const { turnId } = report;
+  const isBegun = log.some(
+    ({ type, data }) => type === 'turn_started' && data.bridgeId === place.bridgeId && data.turnId === turnId,
+  );
+  return isBegun ? [{ kind: 'begun', place, turnId }] : [];
+}

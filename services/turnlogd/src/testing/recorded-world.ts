@@ -1,55 +1,15 @@
 import { GATHER_WINDOW_MS } from '@turnlog/bridge';
-import {
-  type LiveEvent,
-  type Message,
-  type OperationName,
-  type OperationParameters,
-  type OperationResult,
-  TurnlogError,
-} from '@turnlog/events';
+import type { LiveEvent, OperationName, OperationParameters, OperationResult } from '@turnlog/events';
 import * as assert from 'uvu/assert';
 import { HOST_RETURN_MS } from '../bridges/bridge-dependencies.ts';
 import type { Daemon } from '../daemon.ts';
-import { type CrashPoint, type Losses, type Machine, settled } from './machine.ts';
+import { type Losses, type Machine, settled } from './machine.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { assertShows, assertShowsThen, type Snapshot } from './recorded-checks.ts';
+import { type Command, conversationKeyAt, PLACES, type Sending } from './recorded-commands.ts';
 import { RecordedHost, type Step } from './recorded-host.ts';
-import { assertOneTurnAtATime, assertReportsLogged, type Logged } from './recorded-log.ts';
+import { assertOneTurnAtATime, assertReportsLogged, type Logged, remainsOf } from './recorded-log.ts';
 import { type Entry, type Place, RecordedModel, sessionKeyAt } from './recorded-model.ts';
-
-export const PLACES: readonly Place[] = [
-  { bridgeId: 'codex-1', provider: 'codex', conversationKey: 'thread:s' },
-  { bridgeId: 'claude-1', provider: 'claude', conversationKey: 'thread:s' },
-  { bridgeId: 'codex-2', provider: 'codex', conversationKey: 'thread:s' },
-  { bridgeId: 'claude-2', provider: 'claude', conversationKey: 'web:s' },
-  { bridgeId: 'plugin', provider: 'plugin:a:b', conversationKey: 'thread:other' },
-];
-
-export const CONVERSATION_KEYS = ['thread:s', 'web:s', 'thread:other', 'thread:never recorded'] as const;
-
-export type Sending = 'numbered' | 'again' | 'unnumbered' | 'gap';
-
-export type Command =
-  | { do: 'record'; host: number }
-  | { do: 'report'; host: number; steps: Step[]; sending: Sending }
-  | { do: 'report at once'; hosts: [number, number]; steps: [Step[], Step[]] }
-  | { do: 'close'; host: number; isIdle: boolean }
-  | { do: 'stop'; host: number }
-  | { do: 'clear'; conversation: number }
-  | { do: 'reset'; host: number; withConversation: boolean }
-  | { do: 'alias'; from: number; to: number }
-  | { do: 'pass'; durationMs: number }
-  | { do: 'kill'; losses: Losses }
-  | { do: 'restart' }
-  | { do: 'crash at the next append'; point: CrashPoint; losses: Losses };
-
-type Outcome<Value> =
-  | { is: 'answered'; value: Value }
-  | { is: 'refused'; error: TurnlogError }
-  | { is: 'killed' };
-
-interface Snapshot {
-  seq: number;
-  shown: Map<string, Message[] | undefined>;
-}
 
 /** Hosts, a daemon that is killed now and then, and the model beside it. */
 export class RecordedWorld {
@@ -99,7 +59,7 @@ export class RecordedWorld {
         await this.#stop(this.#host(command.host));
         break;
       case 'clear': {
-        const conversationKey = keyOf(command.conversation);
+        const conversationKey = conversationKeyAt(command.conversation);
         await this.#write('conversation.clear', { conversationKey }, 'conversation_cleared', {
           kind: 'cleared',
           conversationKey,
@@ -117,7 +77,7 @@ export class RecordedWorld {
         break;
       }
       case 'alias':
-        await this.#alias(keyOf(command.from), keyOf(command.to));
+        await this.#alias(conversationKeyAt(command.from), conversationKeyAt(command.to));
         break;
       case 'pass':
         await this.#pass(command.durationMs);
@@ -146,7 +106,7 @@ export class RecordedWorld {
     assertReportsLogged(log, this.#journal, ({ place, life, number }) => {
       return number <= (this.#durable.get(`${place.bridgeId}/${life}`) ?? 0);
     });
-    await this.#checkThen();
+    await assertShowsThen(this.#daemon, this.#snapshots);
     for (const { name, equal, differences } of await this.#daemon.projections.check()) {
       assert.ok(equal, `${name} equals its rebuild: ${differences.join(', ')}`);
     }
@@ -165,20 +125,11 @@ export class RecordedWorld {
     return this.#hosts[index % this.#hosts.length] as RecordedHost;
   }
 
-  async #call<Name extends OperationName>(
+  #call<Name extends OperationName>(
     name: Name,
     parameters: OperationParameters<Name>,
   ): Promise<Outcome<OperationResult<Name>>> {
-    const answered = this.#daemon.dispatcher.call(name, parameters).then(
-      (value) => ({ is: 'answered' as const, value }),
-      (error: unknown) => {
-        if (error instanceof TurnlogError && error.code !== 'internal')
-          return { is: 'refused' as const, error };
-        throw error;
-      },
-    );
-    const outcome = await Promise.race([answered, this.#machine.life.killed]);
-    return outcome === 'killed' ? { is: 'killed' } : outcome;
+    return outcomeOf(this.#daemon, this.#machine.life, name, parameters);
   }
 
   /** A command that appends one event; where it was cut off, the log says whether it did. */
@@ -253,7 +204,7 @@ export class RecordedWorld {
 
   async #reportAtOnce([one, other]: [number, number], steps: [Step[], Step[]]): Promise<void> {
     const hosts = [this.#host(one), this.#host(other)] as const;
-    if (hosts[0] === hosts[1]) return;
+    if (hosts[0] === hosts[1] || !areInOrder(hosts[0].place, hosts[1].place)) return;
     for (const host of hosts) {
       if (!(await this.#isReady(host)) || !(await this.#send(host, 'numbered'))) return;
     }
@@ -280,7 +231,7 @@ export class RecordedWorld {
     }
     let first = (sending === 'again' ? host.durableThrough : host.accepted) + 1;
     if (known !== undefined && first > known + 1) {
-      this.#assertGap(await this.#call('bridge.event', { ...callOf(host, first) }), known);
+      this.#assertGap(await this.#call('bridge.event', host.callFrom(first)), known);
       this.#awaited.delete(place);
       first = known + 1;
     }
@@ -304,8 +255,8 @@ export class RecordedWorld {
       const report = reports[number - 1];
       if (report !== undefined) this.#journal.push({ kind: 'report', place, life, number, report });
     }
-    const { first: _, ...unnumbered } = callOf(host, first);
-    const outcome = await this.#call('bridge.event', isUnnumbered ? unnumbered : callOf(host, first));
+    const { first: _, ...unnumbered } = host.callFrom(first);
+    const outcome = await this.#call('bridge.event', isUnnumbered ? unnumbered : host.callFrom(first));
     if (outcome.is === 'killed') return outcome;
     if (outcome.is === 'refused') throw outcome.error;
     const { accepted, durableThrough, emitted } = outcome.value;
@@ -436,60 +387,12 @@ export class RecordedWorld {
   }
 
   async #check(): Promise<void> {
-    const model = this.#model();
-    const shown = new Map<string, Message[] | undefined>();
-    for (const conversationKey of CONVERSATION_KEYS) {
-      shown.set(conversationKey, model.shown(conversationKey));
-      assert.equal(await this.#load(conversationKey), model.shown(conversationKey), conversationKey);
-    }
-    for (const place of PLACES) {
-      const sessionKey = sessionKeyAt(place);
-      const found = await this.#daemon.dispatcher.call('session.get', { sessionKey });
-      assert.equal(found, model.session(sessionKey), sessionKey);
-    }
-    const { bridges } = await this.#daemon.dispatcher.call('bridge.list', {});
-    for (const place of PLACES) {
-      const open = bridges.find(({ bridgeId }) => bridgeId === place.bridgeId);
-      assert.is(open !== undefined, model.isOpen(place), `${place.bridgeId} is open`);
-      assert.is(open?.turnId, model.openTurnOf(place), `the turn of ${place.bridgeId}`);
-    }
+    const shown = await assertShows(this.#daemon, this.#model());
     this.#snapshots.push({ seq: this.#daemon.log.head(), shown });
   }
-
-  /** Conversations as they were at some earlier moments. */
-  async #checkThen(): Promise<void> {
-    const every = Math.ceil(this.#snapshots.length / 6);
-    for (const [index, { seq, shown }] of this.#snapshots.entries()) {
-      if (index % every !== 0 || seq === 0) continue;
-      for (const [conversationKey, messages] of shown) {
-        assert.equal(await this.#load(conversationKey, seq), messages, `${conversationKey} at ${seq}`);
-      }
-    }
-  }
-
-  async #load(conversationKey: string, at?: number): Promise<Message[] | undefined> {
-    const moment = at === undefined ? {} : { at };
-    const outcome = await this.#call('conversation.load', { conversationKey, ...moment });
-    if (outcome.is === 'answered') return outcome.value.messages;
-    assert.is(outcome.is === 'refused' && outcome.error.code, 'conversation_not_found');
-    return undefined;
-  }
 }
 
-function keyOf(index: number): string {
-  return CONVERSATION_KEYS[index % CONVERSATION_KEYS.length] as string;
-}
-
-function callOf(host: RecordedHost, first: number): OperationParameters<'bridge.event'> {
-  return { bridgeId: host.place.bridgeId, first, events: host.reports.slice(first - 1) };
-}
-
-/** What is left of a report that was lost with the daemon: the turn that it began, where that is in the log. */
-function remainsOf({ place, report }: Entry & { kind: 'report' }, log: readonly Logged[]): Entry[] {
-  if (report.type !== 'text_delta' && report.type !== 'thinking_delta') return [];
-  const { turnId } = report;
-  const isBegun = log.some(
-    ({ type, data }) => type === 'turn_started' && data.bridgeId === place.bridgeId && data.turnId === turnId,
-  );
-  return isBegun ? [{ kind: 'begun', place, turnId }] : [];
+/** Whether calls for both are carried out in the order in which they are made, as far as it can be seen. */
+function areInOrder(one: Place, other: Place): boolean {
+  return one.conversationKey === other.conversationKey || sessionKeyAt(one) !== sessionKeyAt(other);
 }
