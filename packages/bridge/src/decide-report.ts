@@ -240,14 +240,7 @@ class Decision {
     draft.showLast(report);
   }
 
-  #queue({
-    promptId = this.#input.newPromptId(),
-    ...prompt
-  }: {
-    promptId?: string;
-    turnId?: string;
-    text: string;
-  }): void {
-    this.#draft.queue({ ...prompt, promptId });
+  #queue(prompt: { promptId?: string; turnId?: string; text: string }): void {
+    this.#draft.queue({ ...prompt, promptId: prompt.promptId ?? this.#input.newPromptId() });
   }
 }

@@ -1,5 +1,5 @@
 import { assert, type TurnlogError } from '@turnlog/events';
-import { type LogError, readErrorOf } from './errors.ts';
+import { LogError, readErrorOf } from './errors.ts';
 import { eventKey, headKey, type IndexEntry, idKey, numberInRow, revisionOfEventKey } from './index-rows.ts';
 import type { Database } from './store.ts';
 
@@ -53,11 +53,19 @@ export class IndexReader {
       const values = await this.#valuesOf(keys);
       return keys.map((key, place) => numberInRow(key, values[place] ?? EMPTY));
     };
-    const [seqs = [], seqsOfIds = [], heads = []] = await Promise.all([
-      numbersOf(entries.map(({ stream, revision }) => eventKey(nameOf(stream), revision))),
-      numbersOf(entries.map(({ id }) => idKey(id ?? ''))),
-      numbersOf(entries.map(({ stream }) => headKey(nameOf(stream)))),
-    ]);
+    let found: (number | undefined)[][];
+    try {
+      found = await Promise.all([
+        numbersOf(entries.map(({ stream, revision }) => eventKey(nameOf(stream), revision))),
+        numbersOf(entries.map(({ id }) => idKey(id ?? ''))),
+        numbersOf(entries.map(({ stream }) => headKey(nameOf(stream)))),
+      ]);
+    } catch (error) {
+      // A table that cannot be read finds nothing.
+      if (error instanceof LogError && error.details?.database === 'index') return [...entries];
+      throw error;
+    }
+    const [seqs = [], seqsOfIds = [], heads = []] = found;
     return entries.filter(
       ({ seq, id, revision }, place) =>
         seqs[place] !== seq ||

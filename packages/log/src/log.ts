@@ -1,4 +1,4 @@
-import type { Envelope } from '@turnlog/events';
+import type { Envelope, TurnlogError } from '@turnlog/events';
 import type { AppendResult } from './append-queue.ts';
 import { callAll } from './call-all.ts';
 import { closedError } from './errors.ts';
@@ -33,7 +33,7 @@ export class Log {
   readonly #store: ReopeningStore;
   readonly #recent: RecentEvents;
   readonly #listeners = new Set<CommitListener>();
-  readonly #reopeningListeners = new Set<() => void>();
+  readonly #reopeningListeners = new Set<(reason: TurnlogError) => void>();
   /** Given at every commit and at the close. */
   readonly #signal = new WakeSignal();
   #closing: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class Log {
         this.#committed(events);
       },
       onFound: (events) => this.#committed(events),
-      onReopened: () => callAll(this.#reopeningListeners, (listener) => listener()),
+      onReopened: (reason) => callAll(this.#reopeningListeners, (listener) => listener(reason)),
     });
   }
 
@@ -190,11 +190,11 @@ export class Log {
   }
 
   /**
-   * Calls a listener each time the store was opened again after a failed write. What became of appends that
-   * had failed is known from then on.
+   * Calls a listener each time the store was opened again, with why that was necessary. What became of appends
+   * that had failed is known from then on.
    * @returns how to stop listening
    */
-  onReopened(listener: () => void): () => void {
+  onReopened(listener: (reason: TurnlogError) => void): () => void {
     this.#reopeningListeners.add(listener);
     return () => this.#reopeningListeners.delete(listener);
   }

@@ -31,8 +31,8 @@ export interface ReopeningStoreParts {
   onCommitted(events: readonly Envelope[], bytes: number): void;
   /** Called with what a reopening found in the log that nobody was told of. */
   onFound(events: readonly Envelope[]): void;
-  /** Called after a reopening, when appends are taken again. */
-  onReopened(): void;
+  /** Called after a reopening, when appends are taken again, with why they were not. */
+  onReopened(reason: TurnlogError): void;
 }
 
 export class ReopeningStore {
@@ -137,6 +137,7 @@ export class ReopeningStore {
   /** Answers whether there is nothing left to try. */
   async #reopen(): Promise<boolean> {
     const failed = this.#opened;
+    const reason = this.#failure ?? closedError();
     this.#opened = undefined;
     try {
       await this.#writer.close();
@@ -153,7 +154,7 @@ export class ReopeningStore {
       return this.#failure.code === 'store_damaged';
     }
     this.#failure = undefined;
-    this.#parts.onReopened();
+    this.#parts.onReopened(reason);
     return true;
   }
 }

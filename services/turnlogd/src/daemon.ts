@@ -46,6 +46,7 @@ export interface DaemonOptions {
   onCall?: CallListener;
   gatherWindowMs?: number;
   hostReturnMs?: number;
+  bridgesInMemoryMax?: number;
 }
 
 /** A data directory that is open: everything but the transports. The command line uses it in-process. */
@@ -131,7 +132,7 @@ async function compose(
   log: Log,
   projections: Projections,
 ): Promise<Daemon> {
-  const { environment, onNotice, onCall, gatherWindowMs, hostReturnMs } = options;
+  const { environment, onNotice, onCall, gatherWindowMs, hostReturnMs, bridgesInMemoryMax } = options;
   const streams = new KeyedLock();
   const tokenOf = await directory.ownerTokens();
   const commands = new Commands(log, keptAnswers(tokenOf));
@@ -152,10 +153,11 @@ async function compose(
     onFailure: (error) => onNotice({ message: 'writing for a bridge has failed', error }),
     ...(gatherWindowMs !== undefined && { gatherWindowMs }),
     ...(hostReturnMs !== undefined && { hostReturnMs }),
+    ...(bridgesInMemoryMax !== undefined && { bridgesInMemoryMax }),
   });
   await bridges.restore(await reads.inTurn());
-  const stopListening = log.onReopened(() => {
-    onNotice({ message: 'the log was opened again and takes appends' });
+  const stopListening = log.onReopened((reason) => {
+    onNotice({ message: `the log was opened again and takes appends: ${reason.message}` });
     const failed = (error: unknown) => onNotice({ message: 'bridges could not be read again', error });
     bridges.settle().catch(failed);
   });

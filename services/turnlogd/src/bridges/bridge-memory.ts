@@ -36,7 +36,7 @@ export class BridgeMemory {
 
   add(bridge: OpenBridge): void {
     this.#bridges.set(stateOf(bridge).bridgeId, bridge);
-    this.#makeRoom();
+    this.#makeRoomFor(bridge);
   }
 
   remove(bridge: OpenBridge): void {
@@ -80,14 +80,15 @@ export class BridgeMemory {
     }
   }
 
-  #makeRoom(): void {
+  /** What has just come stays, also where everything else has something under way. */
+  #makeRoomFor(added: OpenBridge): void {
     const { bridgesInMemoryMax = IN_MEMORY_MAX } = this.#dependencies;
     let left = LOOKED_AT_MAX;
     for (const [bridgeId, bridge] of this.#bridges) {
       if (this.#bridges.size <= bridgesInMemoryMax || left === 0) return;
       left -= 1;
       this.#bridges.delete(bridgeId);
-      if (!isAtRest(bridge)) this.#bridges.set(bridgeId, bridge);
+      if (bridge === added || !isAtRest(bridge)) this.#bridges.set(bridgeId, bridge);
     }
   }
 }

@@ -11,8 +11,11 @@ const SEED = process.env.RECORDED_SEED;
 /** Every history begins with the bridges of one conversation there, so that little of it is idle. */
 const beginning: Command[] = [0, 1, 2].map((index) => ({ do: 'record', host: index }));
 
-async function play(history: readonly Command[]): Promise<void> {
-  await Machine.with(async (machine) => {
+/** With room for all bridges in memory, and with hardly any. */
+const rooms = fc.constantFrom(2, 1_000);
+
+async function play(history: readonly Command[], bridgesInMemoryMax: number): Promise<void> {
+  const task = async (machine: Machine) => {
     const world = await RecordedWorld.on(machine);
     try {
       for (const command of [...beginning, ...history]) await world.carryOut(command);
@@ -21,12 +24,15 @@ async function play(history: readonly Command[]): Promise<void> {
       await world.end().catch(() => undefined);
       throw error;
     }
-  });
+  };
+  await Machine.with(task, { bridgesInMemoryMax });
 }
+
+const histories = fc.array(commands, { minLength: 1, maxLength: 30 });
 
 test('recorded bridges: whatever is reported and whenever the daemon dies, everything shows what the model shows', async () => {
   const seed = SEED === undefined ? Date.now() % 2 ** 31 : Number(SEED);
-  await fc.assert(fc.asyncProperty(fc.array(commands, { minLength: 1, maxLength: 30 }), play), {
+  await fc.assert(fc.asyncProperty(histories, rooms, play), {
     numRuns: RUNS,
     seed,
     ...(process.env.RECORDED_PATH !== undefined && { path: process.env.RECORDED_PATH }),

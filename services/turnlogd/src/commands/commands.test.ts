@@ -227,18 +227,43 @@ for (const each of CASES) {
 test('commands: one that changed nothing changes nothing later either', async () => {
   await Machine.with(async (machine) => {
     const daemon = await machine.start();
+    const alias = { from: 'thread:s', to: 'web:s', commandId: 'early' };
+    const early = await call(daemon, 'conversation.alias', alias);
+    assert.equal(early, { seq: 1, aliased: false, reason: 'no_source' });
+    // Nothing has happened to the conversation, so its stream is as it was.
+    assert.is((await wholeLog(daemon)).at(-1)?.stream, 'commands');
     await begin(daemon);
-    const clear = { conversationKey: 'thread:s' };
-    await call(daemon, 'conversation.clear', clear);
-    const late = await call(daemon, 'conversation.clear', { ...clear, commandId: 'late' });
-    const events = [
-      { type: 'prompt', text: 'again' },
-      { type: 'turn_start', turnId: 't3' },
-    ];
-    await call(daemon, 'bridge.event', { bridgeId: 'b1', events });
-    assert.equal(await call(daemon, 'conversation.clear', { ...clear, commandId: 'late' }), late);
-    const { messages } = (await call(daemon, 'conversation.load', clear)) as { messages: unknown[] };
-    assert.is(messages.length, 1);
+    assert.equal(await call(daemon, 'conversation.alias', alias), early);
+    const load = call(daemon, 'conversation.load', { conversationKey: 'web:s' });
+    assert.is(await codeOf(load), 'conversation_not_found');
+    await daemon.close();
+  });
+});
+
+test('commands: a part that was done before a crash is not done over what others did since', async () => {
+  await Machine.with(async (machine) => {
+    let daemon = await machine.start();
+    const row = (text: string) => [{ id: 'r1', text }];
+    const entries = ['a', 'b'].map((scopeId) => ({ scopeId, messages: row('mine') }));
+    const { life } = machine;
+    const stop = daemon.log.onCommit(() => {
+      life.crashAt = 'before';
+      stop();
+    });
+    const batch = { entries, commandId: 'c' };
+    const outcome = await Promise.race([call(daemon, 'transcripts.saveBatch', batch), life.killed]);
+    assert.is(outcome, 'killed');
+    await machine.recover();
+    daemon = await machine.start();
+    await call(daemon, 'transcripts.save', { scopeId: 'a', messages: row('theirs') });
+    await call(daemon, 'transcripts.saveBatch', batch);
+    const load = async (scopeId: string) =>
+      JSON.parse(JSON.stringify(await call(daemon, 'transcripts.load', { scopeId }))).messages;
+    assert.equal(await load('a'), row('theirs'));
+    assert.equal(await load('b'), row('mine'));
+    // What it does not know to be another command would be done beside it.
+    const others = { entries: [{ scopeId: 'z', messages: [] }], commandId: 'c' };
+    assert.is(await codeOf(call(daemon, 'transcripts.saveBatch', others)), 'event_conflict');
     await daemon.close();
   });
 });

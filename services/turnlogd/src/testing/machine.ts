@@ -82,14 +82,20 @@ export class Machine {
   #madeIds = 0;
   life = new Life(this.#nowMs);
 
-  private constructor(directory: string) {
+  private constructor(
+    directory: string,
+    readonly bridgesInMemoryMax: number,
+  ) {
     this.#directory = directory;
   }
 
-  static async with<Result>(task: (machine: Machine) => Promise<Result>): Promise<Result> {
+  static async with<Result>(
+    task: (machine: Machine) => Promise<Result>,
+    { bridgesInMemoryMax = 1_000 }: { bridgesInMemoryMax?: number } = {},
+  ): Promise<Result> {
     const directory = await mkdtemp(join(tmpdir(), 'turnlog-machine-'));
     try {
-      return await task(new Machine(directory));
+      return await task(new Machine(directory, bridgesInMemoryMax));
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -99,6 +105,7 @@ export class Machine {
     const life = new Life(this.#nowMs);
     const daemon = await openDaemon({
       dataDirectory: this.#directory,
+      bridgesInMemoryMax: this.bridgesInMemoryMax,
       environment: this.#environmentOf(life),
       store: this.#storeOf(life),
       database: this.#homeOf(life),
