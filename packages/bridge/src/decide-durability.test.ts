@@ -121,8 +121,8 @@ test('flush: of reports that no event holds the log keeps that they were accepte
 
 test('prompt: which turn takes which does not depend on how the reports share calls', () => {
   const reports: ReportedEvent[] = [
-    { type: 'follow_up_queued', promptId: 'q1', text: 'first' },
-    { type: 'prompt', text: 'second' },
+    { type: 'prompt', text: 'first' },
+    { type: 'follow_up_queued', promptId: 'q1', text: 'second' },
     { type: 'turn_start', turnId: 't1' },
     { type: 'turn_end', turnId: 't1' },
     { type: 'prompt', text: 'third', turnId: 't2' },

@@ -65,6 +65,10 @@ class Decision {
       case 'idle_stopped':
         this.#takeStop(report);
         break;
+      case 'follow_up_queued':
+        for (const prompt of this.#prompts.unclaimedBefore(index)) this.#queue(prompt);
+        this.#takePlain(report);
+        break;
       case 'tool_start':
       case 'tool_end':
         this.#ensureTurn(report.turnId, index);

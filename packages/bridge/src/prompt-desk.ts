@@ -38,6 +38,15 @@ export class PromptDesk {
     return this.#claim(([place, prompt]) => prompt.turnId === undefined && place < index);
   }
 
+  /** Takes what no turn claimed, of the prompts before this place; those that name a turn still wait for it. */
+  unclaimedBefore(index: number): Prompt[] {
+    const prompts: Prompt[] = [];
+    for (let found = this.claimFirst(index); found !== undefined; found = this.claimFirst(index)) {
+      prompts.push(found);
+    }
+    return prompts;
+  }
+
   /** Takes what no turn claimed. */
   unclaimed(): Prompt[] {
     const prompts = [...this.#waiting.values()];

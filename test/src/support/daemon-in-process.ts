@@ -66,13 +66,22 @@ export class Host {
   }
 }
 
-export async function withHost<Result>(task: (host: Host) => Promise<Result>): Promise<Result> {
+/** A host on a daemon of its own; `close` takes everything away again. */
+export async function openHost(): Promise<{ host: Host; close: () => Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'turnlog-test-'));
   const host = await Host.open(join(directory, 'data'));
+  const close = async () => {
+    await host.daemon.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { host, close };
+}
+
+export async function withHost<Result>(task: (host: Host) => Promise<Result>): Promise<Result> {
+  const { host, close } = await openHost();
   try {
     return await task(host);
   } finally {
-    await host.daemon.close();
-    await rm(directory, { recursive: true, force: true });
+    await close();
   }
 }

@@ -108,7 +108,12 @@ export const migrationOperations = {
   /** Says that everything of a source is in, once it was read back equal. */
   'migration.complete': operation({
     writes: true,
-    parameters: { source: Label, fingerprint: Label, counts: Type.Record(Label, Count) },
+    // The fingerprint becomes part of an event's id.
+    parameters: {
+      source: Label,
+      fingerprint: Type.String({ pattern: '^[!-~]{1,128}$' }),
+      counts: Type.Record(Label, Count),
+    },
     result: Written,
   }),
 } as const;

@@ -1,6 +1,7 @@
+import { encodeValue } from '@turnlog/events';
 import type { AbstractSnapshot } from 'abstract-level';
-import { dirtyPrefix, rangeOfPrefix } from './physical-keys.ts';
-import type { TableStore } from './table-store.ts';
+import { dirtyPrefix, filePrefix, rangeOfPrefix } from './physical-keys.ts';
+import type { TableStore, Write } from './table-store.ts';
 
 export interface MarkedRefsOptions {
   /** Which of them are wanted. */
@@ -25,4 +26,31 @@ export async function* markedRefs(
     refs = [];
   }
   if (refs.length > 0) yield refs;
+}
+
+/** A file that was written, or taken away. */
+export interface Shown {
+  ref: string;
+  exists: boolean;
+}
+
+/**
+ * Takes the marks of files away that show what the tables held at `seq`, where nothing newer was marked since,
+ * and keeps which files there are.
+ */
+export async function clearMarks(
+  store: TableStore,
+  slot: string,
+  shown: readonly Shown[],
+  seq: number,
+): Promise<void> {
+  const writes: Write[] = [];
+  for (const { ref, exists } of shown) {
+    const file = filePrefix(slot) + ref;
+    writes.push(exists ? { key: file, value: encodeValue(true) } : { key: file });
+    const mark = dirtyPrefix(slot) + ref;
+    const markedAt = store.getValue<number>(mark);
+    if (markedAt !== undefined && markedAt <= seq) writes.push({ key: mark });
+  }
+  if (writes.length > 0) await store.write(writes);
 }

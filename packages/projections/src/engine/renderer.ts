@@ -1,18 +1,18 @@
-import { assert, encodeValue } from '@turnlog/events';
+import { assert } from '@turnlog/events';
 import type { AbstractSnapshot } from 'abstract-level';
 import { type ProjectionError, storageError } from '../errors.ts';
-import { markedRefs } from './dirty-marks.ts';
+import { clearMarks, markedRefs, type Shown } from './dirty-marks.ts';
 import { HeldFiles } from './held-files.ts';
 import type { EngineLimits } from './limits.ts';
 import type { LiveProjection } from './live-projection.ts';
 import { Mutex } from './mutex.ts';
-import { dirtyPrefix, filePrefix } from './physical-keys.ts';
+import { dirtyPrefix } from './physical-keys.ts';
 import type { Projection } from './projection.ts';
 import type { RenderedFiles } from './rendered-files.ts';
 import type { Slot } from './slot.ts';
 import { SnapshotTables } from './snapshot-tables.ts';
 import type { EngineClock } from './source.ts';
-import type { TableStore, Write } from './table-store.ts';
+import type { TableStore } from './table-store.ts';
 
 export interface RendererOptions {
   store: TableStore;
@@ -29,12 +29,6 @@ interface MarksToRender {
   isDue?(ref: string): boolean;
   /** Ends it early. */
   isEnough?(): boolean;
-}
-
-/** A file that was written, or taken away. */
-interface Shown {
-  ref: string;
-  exists: boolean;
 }
 
 /**
@@ -216,7 +210,7 @@ export class Renderer {
       // A disk takes several files to be synced at once in little more than the time of one.
       await Promise.all(Array.from({ length: limits.renderFilesAtOnce }, showWaiting));
       const { seq } = tables;
-      await commitLock.run(() => this.#clearMarks(slot, shown, seq));
+      await commitLock.run(() => clearMarks(store, slot.id, shown, seq));
     } finally {
       if (given === undefined) await snapshot.close();
     }
@@ -236,19 +230,6 @@ export class Renderer {
     } catch (error) {
       throw storageError(error, `a file of ${name} could not be rendered`, { projection: name, file });
     }
-  }
-
-  async #clearMarks(slot: Slot, shown: readonly Shown[], seq: number): Promise<void> {
-    const { store } = this.#options;
-    const writes: Write[] = [];
-    for (const { ref, exists } of shown) {
-      const file = filePrefix(slot.id) + ref;
-      writes.push(exists ? { key: file, value: encodeValue(true) } : { key: file });
-      const mark = dirtyPrefix(slot.id) + ref;
-      const markedAt = store.getValue<number>(mark);
-      if (markedAt !== undefined && markedAt <= seq) writes.push({ key: mark });
-    }
-    if (writes.length > 0) await store.write(writes);
   }
 
   async #pause(milliseconds: number): Promise<void> {

@@ -131,7 +131,11 @@ test('rendering: a directory in the way keeps the mark and is said, other files 
     assert.is(status?.waitingFiles, 1);
     assert.is(status?.state, 'live');
     assert.match(status?.error?.message ?? '', 'EISDIR');
-    assert.equal(await readdir(join(engine.dataDirectory, 'shown')), ['one.json', 'two.json']);
+    // It is tried again all the time, so that a temporary file may lie there.
+    const names = (await readdir(join(engine.dataDirectory, 'shown'))).filter(
+      (name) => !name.endsWith('.tmp'),
+    );
+    assert.equal(names, ['one.json', 'two.json']);
     await rm(inTheWay, { recursive: true });
     await until(async () => (await waitingFiles(projections)) === 0);
     await until(async () => (await projections.status())[0]?.error === undefined);
@@ -213,42 +217,6 @@ function dyingAt(step: 'mkdir' | 'open' | 'rename' | 'directory'): FileSystem {
     },
   };
 }
-
-test('rendering: it takes at most a tenth of the time', () =>
-  withEngine(async (engine) => {
-    let now = 0;
-    const pauses: number[] = [];
-    let resume: () => void = () => undefined;
-    const clock = {
-      now: () => now,
-      after(delayMs: number, task: () => void) {
-        pauses.push(delayMs);
-        resume = task;
-        return () => undefined;
-      },
-    };
-    let renames = 0;
-    const fileSystem: FileSystem = {
-      ...nodeFileSystem,
-      async rename(from, to) {
-        await nodeFileSystem.rename(from, to);
-        renames += 1;
-        now += 40;
-      },
-    };
-    const projections = await engine.open([operationsProjection()], { clock, fileSystem });
-    for (let index = 0; index < 100; index += 1) engine.source.append(put('one', `key ${index}`));
-    await projections.read('operations', () => undefined);
-    await until(async () => pauses.length === 1);
-    assert.equal(pauses, [25], 'a burst is one rendering');
-    resume();
-    await until(async () => pauses.length === 2);
-    assert.equal(pauses, [25, 360]);
-    assert.is(renames, 1);
-    engine.source.append(put('one', 'later'));
-    await projections.flush();
-    assert.is(renames, 2, 'a flush does not wait for the pause');
-  }));
 
 test('rendering: nothing is rendered from tables that do not hold yet what the log held at open', () =>
   withEngine(async (engine) => {

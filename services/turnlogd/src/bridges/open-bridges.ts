@@ -69,21 +69,15 @@ export class OpenBridges {
     task: (bridge: OpenBridge) => Promise<Result>,
   ): Promise<Result> {
     this.assertNotClosing();
-    const bridge = this.memory.touch(bridgeId) ?? (await this.#load(bridgeId));
+    const bridge = this.memory.touch(bridgeId) ?? (await this.memory.find(bridgeId));
     this.assertNotClosing();
     if (bridge === undefined || !mayUse(stateOf(bridge))) throw notOpen(bridgeId);
+    // Another that came in the same moment may have taken its room.
+    if (!this.memory.holds(bridge)) return await this.with(bridgeId, { mayUse }, task);
     return await this.#within(bridge, async () => {
       if (!this.memory.holds(bridge)) throw notOpen(bridgeId);
       return await task(bridge);
     });
-  }
-
-  async #load(bridgeId: string): Promise<OpenBridge | undefined> {
-    for (;;) {
-      const bridge = await this.memory.find(bridgeId);
-      // Another that came in the same moment may have taken its room.
-      if (bridge === undefined || this.memory.holds(bridge)) return bridge;
-    }
   }
 
   /** Learns of every bridge for which an append had failed what the log knows of it now. */
