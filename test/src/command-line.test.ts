@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Host } from './support/daemon-in-process.ts';
@@ -17,6 +18,9 @@ async function fill(dataDirectory: string): Promise<void> {
       { type: 'turn_end', turnId: `t${turn}`, text: 'x'.repeat(2_000) },
     ]);
     await host.report('one', ...turns.flat());
+    // A pause, which a slow replay makes long: it is in it that the replay is interrupted.
+    await delay(20);
+    await host.report('one', { type: 'turn_end', turnId: 'last', text: 'end' });
   } finally {
     await host.daemon.close();
   }
