@@ -5,7 +5,7 @@ import { checkAppends } from './testing/conformance-appends.ts';
 import { checkReads } from './testing/conformance-reads.ts';
 import type { ConformanceCheck } from './testing/conformance-support.ts';
 
-export { type Damage, damagesOf } from './testing/damages.ts';
+export { type Damage, damagesOf } from './testing/conformance-damages.ts';
 
 /** A store under test and the directory for the files beside it. */
 export interface ConformanceStore {

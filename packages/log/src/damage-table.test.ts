@@ -11,7 +11,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Log } from './log.ts';
 import { openLog } from './open-log.ts';
-import { damagesOf } from './testing/damages.ts';
+import { damagesOf } from './testing/conformance-damages.ts';
 import { collect } from './testing/directory.ts';
 
 const STREAMS = ['a', 'b', 'c'];
