@@ -186,6 +186,8 @@ const TRIALS: Record<OperationName, Trial> = {
       said.conversations.map(({ conversationKey }) => conversationKey),
       [key],
     );
+    const none = await call('conversation.list', { prefix: `${key.slice(0, 100).toWellFormed()}\uD800` });
+    assert.equal(none.conversations, [], 'no key begins with what no key can hold');
     const after = await call('conversation.list', { after: key, limit: 1_000 });
     assert.ok(
       after.conversations.every(
