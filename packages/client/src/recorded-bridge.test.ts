@@ -63,7 +63,8 @@ test('report: an event is as it was when it was reported', async () => {
 });
 
 test('report: waits where much is pending, and refuses where twice as much is', async () => {
-  const daemon = new FakeDaemon(() => 'lost');
+  let fate: Fate = 'lost';
+  const daemon = new FakeDaemon(() => fate);
   const bridge = bridgeTo(daemon, { queueEventsMax: 3 });
   await bridge.report(delta(1));
   await bridge.report(delta(2));
@@ -80,7 +81,9 @@ test('report: waits where much is pending, and refuses where twice as much is', 
   assert.is(await codeOfRejection(bridge.durable({ timeoutMs: 10 })), 'timed_out');
   await Promise.race([Promise.all(waits), delay(5)]);
   assert.is(bridge.pending, 6);
-  await codeOfRejection(bridge.close({ timeoutMs: 5 }));
+  // It is tried further, and keeps the process as long: so the daemon comes back.
+  fate = 'answered';
+  await bridge.close();
 });
 
 test('report: a host that waits for room gets it when the deltas are on disk', async () => {
