@@ -1,4 +1,4 @@
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { EventError } from './errors.ts';
 import { KEY_BYTES_MAX } from './keys.ts';
 import {
@@ -9,11 +9,13 @@ import {
   type SubscriptionParameters,
   subscriptions,
 } from './operations/index.ts';
+import { validatorsOf } from './validators.ts';
 
 /** A name that a caller made up is repeated to them only so far. */
 const NAME_LENGTH_MAX = 100;
 
-const validators = new Map<OperationName, Validator>();
+const operationValidator = validatorsOf((name: OperationName) => operations[name].parameters);
+const subscriptionValidator = validatorsOf((name: SubscriptionName) => subscriptions[name].parameters);
 
 /**
  * Checks what a caller sent for an operation: every field known, of its type and within its limits.
@@ -23,17 +25,8 @@ export function checkParameters<Name extends OperationName>(
   name: Name,
   parameters: unknown,
 ): asserts parameters is OperationParameters<Name> {
-  let validator = validators.get(name);
-  if (validator === undefined) {
-    validator = Compile(operations[name].parameters);
-    validators.set(name, validator);
-  }
-  if (validator.Check(parameters)) return;
-  const { field, message } = describeProblem(validator.Errors(parameters), 'parameters');
-  throw new EventError('invalid_argument', `${field} ${message}`, { operation: name, field });
+  assertValid(operationValidator(name), name, parameters);
 }
-
-const subscriptionValidators = new Map<SubscriptionName, Validator>();
 
 /**
  * Checks what a caller sent to follow something.
@@ -43,11 +36,10 @@ export function checkSubscription<Name extends SubscriptionName>(
   name: Name,
   parameters: unknown,
 ): asserts parameters is SubscriptionParameters<Name> {
-  let validator = subscriptionValidators.get(name);
-  if (validator === undefined) {
-    validator = Compile(subscriptions[name].parameters);
-    subscriptionValidators.set(name, validator);
-  }
+  assertValid(subscriptionValidator(name), name, parameters);
+}
+
+function assertValid(validator: Validator, name: string, parameters: unknown): void {
   if (validator.Check(parameters)) return;
   const { field, message } = describeProblem(validator.Errors(parameters), 'parameters');
   throw new EventError('invalid_argument', `${field} ${message}`, { operation: name, field });

@@ -1,9 +1,14 @@
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { describeProblem } from './check-parameters.ts';
-import { EventError } from './errors.ts';
+import { assert, EventError } from './errors.ts';
 import { type ReportedEvent, reportedEventSchemas } from './live-events.ts';
+import { validatorsOf } from './validators.ts';
 
-const validators = new Map<string, Validator>();
+const knownValidator = validatorsOf((type: string) => {
+  const schema = reportedEventSchemas.get(type);
+  assert(schema !== undefined, `${type} is the type of a report`);
+  return schema;
+});
 
 /**
  * Checks what a host reports, all of it before anything is decided.
@@ -37,13 +42,7 @@ function checkReport(event: unknown, place: string): ReportedEvent {
 }
 
 function validatorOf(type: string): Validator | undefined {
-  const known = validators.get(type);
-  if (known !== undefined) return known;
-  const schema = reportedEventSchemas.get(type);
-  if (schema === undefined) return undefined;
-  const validator = Compile(schema);
-  validators.set(type, validator);
-  return validator;
+  return reportedEventSchemas.has(type) ? knownValidator(type) : undefined;
 }
 
 function refuse(field: string, problem: string): never {

@@ -25,7 +25,8 @@ export function isRunning({ pid, startTicks }: ProcessIdentity): boolean {
   return startTicks === undefined || startTicksOf(pid) === startTicks;
 }
 
-function startTicksOf(pid: number): string | undefined {
+/** When a process started; undefined where it does not run, or the system tells nothing of it. */
+export function startTicksOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name, in parentheses, may hold anything; the fields are counted from behind it.

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { startTicksOf } from '@turnlog/events';
 import { LogError } from './errors.ts';
 import { type FileSystem, readTextFile, removeFileDurably, writeFileDurably } from './file-system.ts';
 
@@ -30,8 +30,6 @@ export interface ProcessTable {
 }
 
 const COMMAND_LENGTH_MAX = 200;
-/** Field 22 of `/proc/<pid>/stat`, counted from the one after the parenthesized command. */
-const START_TIME_FIELD = 19;
 
 export const nodeProcessTable: ProcessTable = {
   pid: process.pid,
@@ -39,15 +37,8 @@ export const nodeProcessTable: ProcessTable = {
     .join(' ')
     .slice(0, COMMAND_LENGTH_MAX)
     .toWellFormed(),
-  async startOf(pid) {
-    try {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME_FIELD];
-    } catch {
-      // No such process, or no /proc: then only the lock itself protects the store.
-      return undefined;
-    }
-  },
+  // Where nobody knows, only the lock itself protects the store.
+  startOf: async (pid) => startTicksOf(pid),
 };
 
 /**

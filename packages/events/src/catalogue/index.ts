@@ -1,6 +1,6 @@
 import type Type from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
 import { EventError } from '../errors.ts';
+import { validatorsOf } from '../validators.ts';
 import { bridgeEvents, compactionEvents } from './bridge-events.ts';
 import {
   commandEvents,
@@ -29,7 +29,7 @@ export function isEventType(type: string): type is EventType {
   return Object.hasOwn(catalogue, type);
 }
 
-const validators = new Map<EventType, Validator>();
+const validatorOf = validatorsOf((type: EventType) => catalogue[type] as Type.TSchema);
 
 /**
  * Checks an event's data against the catalogue. An event that fails is a fault of the code that made it,
@@ -40,11 +40,7 @@ export function assertEventData<Type_ extends EventType>(
   type: Type_,
   data: unknown,
 ): asserts data is EventData<Type_> {
-  let validator = validators.get(type);
-  if (validator === undefined) {
-    validator = Compile(catalogue[type] as Type.TSchema);
-    validators.set(type, validator);
-  }
+  const validator = validatorOf(type);
   if (validator.Check(data)) return;
   const [problem] = validator.Errors(data);
   throw new EventError(

@@ -2,9 +2,9 @@
  * The files of the conversations, byte for byte as CrewCode writes them: compact JSON without a newline.
  * They are put together as text, so that a key such as `__proto__` comes out as any other.
  */
-import { createHash } from 'node:crypto';
 import { assert } from '@turnlog/events';
 import type { TableReader } from '../engine/projection.ts';
+import { fileDigestOf } from '../file-digest.ts';
 import { CLEARED_REF, clearedInOrder, wasEverCleared } from './cleared-list.ts';
 import { documentOf, MARKS, MIGRATED_AT, messagesOf, SHARD_REF } from './tables.ts';
 
@@ -12,7 +12,6 @@ export const MIGRATED_REF = 'migrated';
 
 const DIRECTORY = 'conversations';
 const LEGACY_FILE = 'agent-conversations.json';
-const DIGEST_LENGTH = 24;
 
 /** The file of a dirty mark, relative to the data directory. */
 export function fileOf(ref: string): string {
@@ -23,8 +22,7 @@ export function fileOf(ref: string): string {
 
 /** The file of a conversation; its name is a digest, for a key may hold anything. */
 export function shardFileOf(conversationKey: string): string {
-  const digest = createHash('sha256').update(conversationKey).digest('hex').slice(0, DIGEST_LENGTH);
-  return `${DIRECTORY}/agent-conversations.${digest}.json`;
+  return `${DIRECTORY}/agent-conversations.${fileDigestOf(conversationKey)}.json`;
 }
 
 export async function render(tables: TableReader, ref: string): Promise<string | undefined> {

@@ -1,14 +1,7 @@
 import { isKey, JsonText, type Message } from '@turnlog/events';
+import { fileDigestOf } from '../file-digest.ts';
 import { type ParsedClearedList, parseClearedList } from './cleared-list.ts';
-import {
-  fieldOf,
-  fileDigestOf,
-  isRecord,
-  readFile,
-  readJson,
-  readNames,
-  type UserDataReader,
-} from './read-file.ts';
+import { fieldOf, isRecord, readFile, readJson, readNames, type UserDataReader } from './read-file.ts';
 import type { ClearedList, StoredConversation } from './user-data.ts';
 
 export const MONOLITH_FILE = 'agent-conversations.json';

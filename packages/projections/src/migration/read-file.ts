@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { USER_DATA_FILE_BYTES_MAX, type UserDataFileSystem, type UserDataProblem } from './user-data.ts';
 
@@ -68,11 +67,6 @@ export function fieldOf(value: unknown, name: string): unknown {
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** How CrewCode names the file of a conversation or a scope. */
-export function fileDigestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 24);
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

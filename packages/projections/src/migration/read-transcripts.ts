@@ -1,6 +1,7 @@
 import { isKey, JsonText } from '@turnlog/events';
+import { fileDigestOf } from '../file-digest.ts';
 import { BAD_KEY } from './read-conversations.ts';
-import { fieldOf, fileDigestOf, readJson, readNames, type UserDataReader } from './read-file.ts';
+import { fieldOf, readJson, readNames, type UserDataReader } from './read-file.ts';
 import type { StoredTranscript } from './user-data.ts';
 
 export const TRANSCRIPTS_DIRECTORY = 'transcripts';

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProjectionError } from '../errors.ts';
+import { fileDigestOf } from '../file-digest.ts';
 import { MemoryUserData } from '../testing/memory-user-data.ts';
-import { fileDigestOf } from './read-file.ts';
 import { readUserData } from './read-user-data.ts';
 import { USER_DATA_FILE_BYTES_MAX } from './user-data.ts';
 

@@ -1,10 +1,10 @@
 import { JsonText, streamOf } from '@turnlog/events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { fileDigestOf } from '../file-digest.ts';
 import { MemoryMigrationStore } from '../testing/memory-migration-store.ts';
 import { MemoryUserData } from '../testing/memory-user-data.ts';
 import { planMigration } from './plan.ts';
-import { fileDigestOf } from './read-file.ts';
 import { readUserData } from './read-user-data.ts';
 import { runMigration } from './run.ts';
 import { storeTarget } from './store-target.ts';

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Projection } from '../engine/projection.ts';
+import { fileDigestOf } from '../file-digest.ts';
 import { evolveTranscripts } from './fold.ts';
 import { loadTranscript } from './reads.ts';
 
@@ -15,8 +15,7 @@ export const transcripts: Projection = {
   version: 1,
   evolve: evolveTranscripts,
   fileOf(scopeId) {
-    const digest = createHash('sha256').update(scopeId).digest('hex').slice(0, 24);
-    return `transcripts/transcript.${digest}.json`;
+    return `transcripts/transcript.${fileDigestOf(scopeId)}.json`;
   },
   async render(tables, scopeId) {
     const transcript = await loadTranscript(tables, scopeId);
